@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+// Vite would resolve `graphql` in our files to its development build while Pothos and Yoga, loaded by Node.js, get the plain one:
+// two copies of one library that refuse each other's objects.
+const ssr = { resolve: { conditions: ['module-sync', 'node', 'import', 'default'] } };
+
+export default defineConfig({
+  ssr,
+  test: {
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**'] } },
+      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 } },
+    ],
+  },
+});
