@@ -39,7 +39,7 @@ export function inWindow(value: SqlValue | undefined): number | null {
 }
 
 const REPLACEMENT = '�';
-const utf8 = new TextDecoder('utf-8');
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Reads the cells of one row and remembers what was wrong with them. */
 export class RowReader {

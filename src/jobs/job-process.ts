@@ -1,0 +1,44 @@
+/**
+ * The process that runs slow reads: one job at a time, connections kept between jobs, gone when its server is.
+ */
+import { CaduceusError } from '../errors.ts';
+import { Meter, metered } from '../meter.ts';
+import { patiently, StoreConnection } from '../state-db/connection.ts';
+import { fileIdentity, isSameFile } from '../state-db/health.ts';
+import { runStoreJob, type StoreJobMessage } from '../state-db/jobs.ts';
+import type { JobReply } from './pool.ts';
+
+/** Nothing else waits on this thread, so a lock may block it for a while. */
+const LOCK_WAIT_MS = 2000;
+
+const connections = new Map<string, StoreConnection>();
+
+function connectionTo({ path, strictObserver }: StoreJobMessage): StoreConnection {
+  const known = connections.get(path);
+  if (known?.isOpen && isSameFile(known.identity, fileIdentity(path)) && !known.schemaMoved()) return known;
+  known?.close();
+  connections.delete(path);
+  const opened = StoreConnection.open(path, { lockWaitMs: LOCK_WAIT_MS, strictObserver });
+  connections.set(path, opened);
+  return opened;
+}
+
+async function answer(message: StoreJobMessage): Promise<JobReply> {
+  const meter = new Meter();
+  try {
+    const value = await metered(meter, () => patiently(() => runStoreJob(connectionTo(message), message.job)));
+    return { ok: true, value, statements: meter.statements, rows: meter.rows };
+  } catch (error) {
+    return { ok: false, error: parts(error) };
+  }
+}
+
+function parts(error: unknown): Extract<JobReply, { ok: false }>['error'] {
+  if (error instanceof CaduceusError) return { name: error.name, code: error.code, message: error.message, details: { ...error.details } };
+  return { name: 'Error', code: '', message: error instanceof Error ? (error.stack ?? error.message) : String(error), details: {} };
+}
+
+process.on('message', (message: StoreJobMessage) => {
+  void answer(message).then((reply) => process.send?.(reply));
+});
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,164 @@
+/**
+ * What a session store can be asked, whatever lies behind it. Resolvers know this interface and nothing of SQLite: a second store can
+ * stand beside `state-db/` behind the same resolvers and the same tests. Methods that take lists answer all of them at a constant
+ * number of statements, in the order of the arguments or as a map in which unknown ids are missing.
+ *
+ * Every method may throw `StoreUnreadable`; `InvalidInput` where the arguments can be wrong.
+ */
+import type { StoreHealth } from './errors.ts';
+import type { Page, PageRequest } from './paging.ts';
+import type { Family } from './state-db/family.ts';
+import type { EdgeKind } from './state-db/lineage.ts';
+import type { HiddenReason, ListQuery } from './state-db/listing.ts';
+import type { Backend, Delegation, Hold, Liveness } from './state-db/liveness.ts';
+import type { MessageRecord } from './state-db/message-row.ts';
+import type { Anchor, ToolCallKey } from './state-db/messages.ts';
+import type { Preview } from './state-db/preview.ts';
+import type { SessionDetails } from './state-db/previews.ts';
+import type { SearchRoute } from './state-db/search/route.ts';
+import type { SearchOrder } from './state-db/search/search.ts';
+import type { SessionEntry } from './state-db/session-record.ts';
+import type { TranscriptView } from './state-db/transcript.ts';
+import type { ModelUsage, UsageBucket, UsageDimension, UsageFilter } from './state-db/usage.ts';
+import type { MessageView } from './state-db/visibility.ts';
+
+export interface StoredSession extends SessionEntry {
+  readonly profile: string;
+  /** The id of the first segment of the conversation. */
+  readonly conversationId: string;
+  readonly edgeKind: EdgeKind | null;
+}
+
+export interface StoredMessage extends MessageRecord {
+  readonly profile: string;
+  /** Rows that hold this logical message; 1 where that was not looked at. */
+  readonly copies: number;
+}
+
+/** A conversation as seen from one of its sessions. */
+export interface Conversation {
+  readonly root: StoredSession;
+  readonly tip: StoredSession;
+  /** Root first; what came before the session, the session, and its best continuations. */
+  readonly segments: readonly StoredSession[];
+  readonly liveContinuation: StoredSession | null;
+}
+
+export interface StoreStatus {
+  readonly path: string;
+  readonly health: StoreHealth;
+  readonly problem: string | null;
+  readonly schemaVersion: number | null;
+  readonly journalMode: string | null;
+  readonly sizeBytes: number | null;
+  readonly walBytes: number | null;
+  readonly sessionCount: number | null;
+  readonly messageCount: number | null;
+  readonly searchDegraded: boolean;
+  readonly search: { readonly layout: string; readonly trigram: boolean; readonly cjk: boolean; readonly indexPercent: number } | null;
+  readonly missingColumns: readonly string[];
+  readonly unknownColumns: readonly string[];
+  readonly generation: string | null;
+}
+
+export type MessageScope = 'SEGMENT' | 'CONVERSATION';
+
+export interface MessagesQuery {
+  readonly sessionId: string;
+  readonly view: MessageView;
+  readonly scope: MessageScope;
+}
+
+export interface SearchRequest {
+  readonly text: string;
+  readonly order: SearchOrder;
+  readonly limit: number;
+  readonly after: string | null;
+  readonly sessionId: string | null;
+  readonly sources: readonly string[] | null;
+  readonly excludeSources: readonly string[] | null;
+  readonly roles: readonly string[] | null;
+  readonly includeInactive: boolean;
+  readonly includeReasoning: boolean;
+  readonly since: number | null;
+  readonly before: number | null;
+}
+
+export interface FoundMessage {
+  readonly cursor: string;
+  readonly message: StoredMessage;
+  readonly session: StoredSession;
+  readonly snippet: string;
+}
+
+export interface SearchResult {
+  readonly hits: readonly FoundMessage[];
+  readonly hasNextPage: boolean;
+  readonly route: SearchRoute;
+  readonly degraded: boolean;
+  readonly indexPercent: number;
+}
+
+export interface StoredTranscript {
+  readonly messages: readonly StoredMessage[];
+  readonly revision: string;
+  readonly source: string;
+  readonly repairCount: number;
+}
+
+export type Resolution =
+  | { readonly kind: 'FOUND'; readonly session: StoredSession }
+  | { readonly kind: 'AMBIGUOUS'; readonly candidates: readonly string[] }
+  | { readonly kind: 'NONE' };
+
+/** What a subscriber to many sessions hears. Sessions that appear, change, rotate or end; or that everything may be different. */
+export type SessionsEvent =
+  | {
+      readonly kind: 'SESSIONS';
+      readonly changed: readonly StoredSession[];
+      readonly deleted: readonly { sessionId: string; conversationId: string }[];
+    }
+  | { readonly kind: 'RESET' };
+
+export interface SessionStore {
+  readonly profile: string;
+  /** Names the content behind cursors; changes when the store is replaced. */
+  generation(): Promise<string>;
+  status(): Promise<StoreStatus>;
+
+  sessions(ids: readonly string[]): Promise<ReadonlyMap<string, StoredSession>>;
+  allSessions(): Promise<readonly StoredSession[]>;
+  children(ids: readonly string[]): Promise<ReadonlyMap<string, readonly StoredSession[]>>;
+  conversations(ids: readonly string[]): Promise<ReadonlyMap<string, Conversation>>;
+  families(ids: readonly string[]): Promise<ReadonlyMap<string, Family<StoredSession>>>;
+  resolve(reference: string): Promise<Resolution>;
+  list(query: ListQuery, page: PageRequest): Promise<Page<StoredSession>>;
+  totals(query: ListQuery): Promise<{ visible: number; hidden: ReadonlyMap<HiddenReason, number> }>;
+  previews(ids: readonly string[]): Promise<ReadonlyMap<string, Preview>>;
+  details(ids: readonly string[]): Promise<ReadonlyMap<string, SessionDetails>>;
+  modelUsage(ids: readonly string[]): Promise<ReadonlyMap<string, readonly ModelUsage[]>>;
+  liveness(ids: readonly string[]): Promise<ReadonlyMap<string, Liveness>>;
+
+  messagePages(queries: readonly (MessagesQuery & { readonly page: PageRequest })[]): Promise<readonly Page<StoredMessage>[]>;
+  messageCounts(queries: readonly MessagesQuery[]): Promise<readonly number[]>;
+  messages(rowIds: readonly string[]): Promise<ReadonlyMap<string, StoredMessage>>;
+  /** Neighbours of rows by id (ROW) or by time (CLOCK), the rows themselves included; empty for a row that isn't there. */
+  messagesAround(anchors: readonly Anchor[], order: 'ROW' | 'CLOCK'): Promise<readonly (readonly StoredMessage[])[]>;
+  toolResults(keys: readonly ToolCallKey[]): Promise<readonly (StoredMessage | null)[]>;
+  rowVersions(rowIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  transcript(sessionId: string, view: TranscriptView): Promise<StoredTranscript>;
+
+  search(request: SearchRequest): Promise<SearchResult>;
+  usage(filter: UsageFilter, groupBy: readonly UsageDimension[]): Promise<readonly UsageBucket[]>;
+
+  turnLeases(): Promise<readonly Hold[]>;
+  compressionLocks(): Promise<readonly Hold[]>;
+  delegations(parentIds: readonly string[] | null, limit: number): Promise<readonly Delegation[]>;
+  backends(): Promise<readonly Backend[]>;
+
+  /** Looks for changes by other programs now; listeners hear of them. Never throws for a store that can't be read. */
+  check(): Promise<void>;
+  onSessions(listener: (event: SessionsEvent) => void): () => void;
+  onHealth(listener: () => void): () => void;
+  close(): void;
+}

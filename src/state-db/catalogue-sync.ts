@@ -1,0 +1,284 @@
+/**
+ * Fills the catalogue from SQL and keeps it exact while other programs write (`spec/live-turns.md` 7.3).
+ *
+ * Three passes, each in bounded steps between which the event loop runs:
+ * - `delta`: rows with ids above the last one seen, and the sessions they belong to. Costs what was written.
+ * - `scan`: a fingerprint of every session row; finds titles, flags, ends, deletions. Costs the number of sessions.
+ * - `sweep`: counts and clocks of every session from the covering index; finds rewinds, deletions and rewrites of message rows.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Catalogue, CatalogueChange } from './catalogue.ts';
+import { idList, type StoreConnection } from './connection.ts';
+import { inWindow, type SqlRow } from './decode.ts';
+import { decodeSession, NO_ROWS, type RowStats, SESSION_COLUMNS, type SessionEntry, toEntry } from './session-record.ts';
+
+/** Session rows that one step of a scan reads. */
+const SCAN_STEP = 1000;
+/** Session rows that one step of the first build decodes. */
+const BUILD_STEP = 500;
+/** New message rows that one step of a delta reads. */
+const DELTA_STEP = 500;
+/** Message rows whose index entries one step of a sweep counts. */
+const SWEEP_STEP_ROWS = 20_000;
+
+type States = [string, SessionEntry | undefined][];
+
+export class CatalogueSync {
+  readonly #connection: StoreConnection;
+  readonly #catalogue: Catalogue;
+  readonly #fingerprints = new Map<string, string>();
+  /** Per session, the highest row id that its counts include; rows up to there are not counted again. */
+  readonly #countedTo = new Map<string, bigint>();
+  #lastRowId = 0n;
+
+  constructor(connection: StoreConnection, catalogue: Catalogue) {
+    this.#connection = connection;
+    this.#catalogue = catalogue;
+  }
+
+  /** The highest message row id that a pass has seen. */
+  get lastRowId(): bigint {
+    return this.#lastRowId;
+  }
+
+  /** Reads every session once. Throws what SQLite throws when sessions can't be read; unreadable rows only lose their counts. */
+  async build(): Promise<void> {
+    this.#lastRowId = this.#maxRowId();
+    for (let after = 0; ; await nextTurn()) {
+      const rows = this.#sessionRows(after, BUILD_STEP);
+      if (rows.length === 0) break;
+      this.#catalogue.apply(this.#read(rows));
+      after = Number(rows.at(-1)?.rowid ?? after);
+    }
+  }
+
+  /** Reads the sessions named, in one go: for a small part of a large store. */
+  load(ids: readonly string[]): void {
+    this.#reload(ids);
+  }
+
+  /** Takes over rows and sessions written since the last pass; never more than a step of them per turn of the event loop. */
+  async delta(): Promise<CatalogueChange[]> {
+    const changes: CatalogueChange[] = [];
+    for (let more = true; more; ) {
+      const step = this.#deltaStep();
+      changes.push(...step.changes);
+      more = step.more;
+      if (more) await nextTurn();
+    }
+    return changes;
+  }
+
+  /** Finds session rows that changed, appeared or went, whatever wrote them. */
+  async scan(): Promise<CatalogueChange[]> {
+    const changes: CatalogueChange[] = [];
+    const seen = new Set<string>();
+    for (let after = 0; ; await nextTurn()) {
+      const rows = this.#connection.all(this.#fingerprintSql(), [after, SCAN_STEP]);
+      if (rows.length === 0) break;
+      const moved: string[] = [];
+      for (const { id, print } of rows) {
+        const key = String(id);
+        seen.add(key);
+        if (this.#fingerprints.get(key) !== String(print)) moved.push(key);
+      }
+      if (moved.length > 0) changes.push(...this.#reload(moved));
+      after = Number(rows.at(-1)?.rowid ?? after);
+    }
+    const missing = [...this.#fingerprints.keys()].filter((id) => !seen.has(id));
+    if (missing.length > 0) changes.push(...this.#reload(missing));
+    return changes;
+  }
+
+  /** Compares the counts of every session with the index and corrects those that differ. */
+  async sweep(): Promise<CatalogueChange[]> {
+    const changes: CatalogueChange[] = [];
+    for (const ids of this.#sweepSteps()) {
+      changes.push(...this.#recount(ids));
+      await nextTurn();
+    }
+    return changes;
+  }
+
+  #deltaStep(): { changes: CatalogueChange[]; more: boolean } {
+    return this.#connection.snapshot(() => {
+      const rows = this.#connection.all(this.#newRowsSql(), [this.#lastRowId, DELTA_STEP]);
+      const states: States = [];
+      const bySession = new Map<string, SqlRow[]>();
+      for (const row of rows) {
+        const id = String(row.session_id);
+        const known = bySession.get(id);
+        if (known === undefined) bySession.set(id, [row]);
+        else known.push(row);
+      }
+      const fresh = this.#newSessionIds();
+      const touched = [...new Set([...bySession.keys(), ...fresh])];
+      if (touched.length === 0) return { changes: [], more: false };
+      const records = this.#sessionsById(touched);
+      for (const [id, record] of records) {
+        const stats = this.#catalogue.get(id) === undefined ? this.#stats([id]).get(id) : this.#advance(id, bySession.get(id) ?? []);
+        states.push([id, toEntry(record, stats ?? null)]);
+      }
+      const last = rows.at(-1)?.id;
+      if (last !== undefined && last !== null) this.#lastRowId = BigInt(String(last));
+      return { changes: this.#catalogue.apply(states), more: rows.length === DELTA_STEP };
+    });
+  }
+
+  /** The counts of a known session after some new rows; each row counts once, also when a recount overtook this pass. */
+  #advance(id: string, rows: readonly SqlRow[]): RowStats | null {
+    const stats = this.#catalogue.get(id)?.stats ?? null;
+    if (stats === null) return this.#stats([id]).get(id) ?? null;
+    const countedTo = this.#countedTo.get(id) ?? -1n;
+    let { total, live, lastTimestamp } = stats;
+    let highest = countedTo;
+    for (const row of rows) {
+      const rowId = BigInt(String(row.id));
+      if (rowId <= countedTo) continue;
+      highest = rowId;
+      total++;
+      if (row.live === 1) live++;
+      const time = inWindow(row.timestamp);
+      if (time !== null && (lastTimestamp === null || time > lastTimestamp)) lastTimestamp = time;
+    }
+    this.#countedTo.set(id, highest);
+    return { total, live, lastTimestamp };
+  }
+
+  /** Reads sessions again by id, counts included; ids without a row are gone. */
+  #reload(ids: readonly string[]): CatalogueChange[] {
+    return this.#connection.snapshot(() => {
+      const records = this.#sessionsById(ids);
+      const stats = this.#stats(ids);
+      return this.#catalogue.apply(
+        ids.map((id): [string, SessionEntry | undefined] => {
+          const record = records.get(id);
+          if (record !== undefined) return [id, toEntry(record, stats.get(id) ?? null)];
+          this.#fingerprints.delete(id);
+          this.#countedTo.delete(id);
+          return [id, undefined];
+        }),
+      );
+    });
+  }
+
+  #recount(ids: readonly string[]): CatalogueChange[] {
+    const stats = this.#stats(ids);
+    const states: States = [];
+    for (const id of ids) {
+      const entry = this.#catalogue.get(id);
+      const now = stats.get(id) ?? null;
+      if (entry !== undefined && !isSameStats(entry.stats, now)) states.push([id, toEntry(entry, now)]);
+    }
+    return this.#catalogue.apply(states);
+  }
+
+  *#sweepSteps(): Generator<string[]> {
+    let ids: string[] = [];
+    let rows = 0;
+    for (const entry of this.#catalogue.entries()) {
+      ids.push(entry.id);
+      rows += 20 + (entry.stats?.total ?? 0);
+      if (rows < SWEEP_STEP_ROWS) continue;
+      yield ids;
+      ids = [];
+      rows = 0;
+    }
+    if (ids.length > 0) yield ids;
+  }
+
+  #read(rows: readonly SqlRow[]): States {
+    const ids = rows.map((row) => String(row.id));
+    const stats = this.#stats(ids);
+    return rows.map((row) => {
+      const record = decodeSession(row);
+      this.#fingerprints.set(record.id, String(row.print));
+      return [record.id, toEntry(record, stats.get(record.id) ?? null)];
+    });
+  }
+
+  #sessionsById(ids: readonly string[]): Map<string, ReturnType<typeof decodeSession>> {
+    const rows = this.#connection.all(`${this.#selectSessions()} WHERE s.id IN (SELECT value FROM json_each(?))`, [idList(ids)]);
+    return new Map(
+      rows.map((row) => {
+        const record = decodeSession(row);
+        this.#fingerprints.set(record.id, String(row.print));
+        return [record.id, record];
+      }),
+    );
+  }
+
+  /** Counts of sessions from the index alone; a session whose rows can't be read is missing in the answer, one without rows has zeros. */
+  #stats(ids: readonly string[]): Map<string, RowStats> {
+    try {
+      return this.#connection.snapshot(() => this.#readStats(ids));
+    } catch (error) {
+      // A damaged page spoils the statement for every session in it: find the readable ones one by one.
+      if (ids.length === 1) return new Map();
+      void error;
+      return new Map(ids.flatMap((id) => [...this.#stats([id])]));
+    }
+  }
+
+  #readStats(ids: readonly string[]): Map<string, RowStats> {
+    const found = new Map<string, RowStats>(ids.map((id) => [id, NO_ROWS]));
+    const upTo = this.#maxRowId();
+    for (const row of this.#connection.all(this.#statsSql(), [idList(ids)])) {
+      found.set(String(row.session_id), { total: Number(row.total), live: Number(row.live), lastTimestamp: inWindow(row.last_timestamp) });
+    }
+    for (const id of ids) this.#countedTo.set(id, upTo);
+    return found;
+  }
+
+  #maxRowId(): bigint {
+    return BigInt(String(this.#connection.get('SELECT CAST(MAX(id) AS TEXT) AS id FROM messages')?.id ?? 0));
+  }
+
+  #sessionRows(afterRowId: number, limit: number): SqlRow[] {
+    return this.#connection.all(`${this.#selectSessions()} WHERE s.rowid > ? ORDER BY s.rowid LIMIT ?`, [afterRowId, limit]);
+  }
+
+  /** Sessions that the catalogue lacks among the youngest rows of the table. */
+  #newSessionIds(): string[] {
+    const rows = this.#connection.all('SELECT id FROM sessions ORDER BY rowid DESC LIMIT 20');
+    return rows.map((row) => String(row.id)).filter((id) => this.#catalogue.get(id) === undefined);
+  }
+
+  #selectSessions(): string {
+    return `SELECT s.rowid AS rowid, ${this.#connection.shape.selectList('sessions', SESSION_COLUMNS, 's')}, ${this.#fingerprint()} AS print FROM sessions s`;
+  }
+
+  #fingerprintSql(): string {
+    return `SELECT s.rowid AS rowid, s.id AS id, ${this.#fingerprint()} AS print FROM sessions s WHERE s.rowid > ? ORDER BY s.rowid LIMIT ?`;
+  }
+
+  /** All listed columns as one text; of the configuration, which writers only replace, the length. */
+  #fingerprint(): string {
+    const { shape } = this.#connection;
+    const columns = SESSION_COLUMNS.filter((column) => column !== 'model_config' && shape.hasColumn('sessions', column)).map(
+      (column) => `ifnull(s."${column}", '~')`,
+    );
+    const config = shape.hasColumn('sessions', 'model_config') ? ["ifnull(octet_length(s.model_config), '~')"] : [];
+    return `concat_ws('|', ${[...columns, ...config].join(', ')})`;
+  }
+
+  #statsSql(): string {
+    return `SELECT m.session_id AS session_id, COUNT(*) AS total, SUM(${this.#liveExpression()}) AS live,
+      MAX(CASE WHEN m.timestamp BETWEEN 0.0 AND 4200000000.0 THEN m.timestamp END) AS last_timestamp
+      FROM messages m WHERE m.session_id IN (SELECT value FROM json_each(?)) GROUP BY m.session_id`;
+  }
+
+  #newRowsSql(): string {
+    return `SELECT CAST(m.id AS TEXT) AS id, m.session_id AS session_id, ${this.#liveExpression()} AS live, m.timestamp AS timestamp
+      FROM messages m WHERE m.id > ? ORDER BY m.id LIMIT ?`;
+  }
+
+  #liveExpression(): string {
+    return this.#connection.shape.hasColumn('messages', 'active') ? '(m.active IS NULL OR m.active <> 0)' : '1';
+  }
+}
+
+function isSameStats(a: RowStats | null, b: RowStats | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.total === b.total && a.live === b.live && a.lastTimestamp === b.lastTimestamp;
+}

@@ -1,0 +1,250 @@
+/**
+ * Every session of one store in memory: what lists filter and sort by, parents and children, and one list item a conversation.
+ * Lists, lineage and live updates read from here, so that the cost of a page does not depend on the size of the store.
+ * Pure: `catalogue-sync.ts` feeds it from SQL and keeps it exact.
+ */
+import { chain, chainMembers, chainRoot, type EdgeKind, edgeKind, isChainEdge, isListable, type LineageGraph } from './lineage.ts';
+import type { LineageCollapse, ListClass, ListItem } from './list-item.ts';
+import type { SessionOrder } from './list-order.ts';
+import { OrderedItems } from './ordered-items.ts';
+import type { SessionEntry } from './session-record.ts';
+
+export interface CatalogueChange {
+  readonly before: SessionEntry | undefined;
+  readonly after: SessionEntry | undefined;
+}
+
+export class Catalogue implements LineageGraph<SessionEntry> {
+  readonly #entries = new Map<string, SessionEntry>();
+  readonly #children = new Map<string, Set<string>>();
+  readonly #delegates = new Map<string, Set<string>>();
+  readonly #items = new Map<string, ListItem>();
+  readonly #rootOfMember = new Map<string, string>();
+  readonly #orders = new Map<string, OrderedItems>();
+  #version = 0;
+  #totalRows = 0;
+
+  /** Grows with every change; answers that were computed at one version are good until the next. */
+  get version(): number {
+    return this.#version;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Message rows that the counted sessions have together, of any state. */
+  get totalRows(): number {
+    return this.#totalRows;
+  }
+
+  get(id: string): SessionEntry | undefined {
+    return this.#entries.get(id);
+  }
+
+  entries(): IterableIterator<SessionEntry> {
+    return this.#entries.values();
+  }
+
+  children(id: string): SessionEntry[] {
+    return this.#resolve(this.#children.get(id));
+  }
+
+  /** Sessions whose `_delegate_from` marker names this one, wherever their parent pointer leads. */
+  delegatesOf(id: string): SessionEntry[] {
+    return this.#resolve(this.#delegates.get(id));
+  }
+
+  edgeKindOf(entry: SessionEntry): EdgeKind | null {
+    return edgeKind(entry, this.#parentOf(entry));
+  }
+
+  /** The id of the first segment of the conversation that a session belongs to. */
+  conversationIdOf(entry: SessionEntry): string {
+    return this.#rootOfMember.get(entry.id) ?? chainRoot(this, entry).id;
+  }
+
+  /** The list item of the conversation that a session belongs to. */
+  conversationOf(entry: SessionEntry): ListItem | undefined {
+    return this.#items.get(this.conversationIdOf(entry));
+  }
+
+  /** The list item whose first segment has this id. */
+  itemOf(rootId: string): ListItem | undefined {
+    return this.#items.get(rootId);
+  }
+
+  /** A stored row as a list item of its own. */
+  rowItem(id: string): ListItem | undefined {
+    const entry = this.#entries.get(id);
+    return entry === undefined ? undefined : this.#singleItem(entry);
+  }
+
+  /** Items in an order; built at first use, kept from then on. With NONE every row is an item of its own. */
+  ordered(order: SessionOrder, collapse: LineageCollapse): OrderedItems {
+    const key = `${order}:${collapse}`;
+    const known = this.#orders.get(key);
+    if (known !== undefined) return known;
+    const items = collapse === 'LINEAGE' ? [...this.#items.values()] : [...this.#entries.values()].map((entry) => this.#singleItem(entry));
+    const built = new OrderedItems(order, items);
+    this.#orders.set(key, built);
+    return built;
+  }
+
+  /** Takes over new states of sessions (undefined: gone) and returns what really changed. */
+  apply(states: Iterable<readonly [string, SessionEntry | undefined]>): CatalogueChange[] {
+    const changes: CatalogueChange[] = [];
+    const touched = new Set<string>();
+    for (const [id, after] of states) {
+      const before = this.#entries.get(id);
+      if (before === undefined && after === undefined) continue;
+      changes.push({ before, after });
+      touched.add(id);
+      // A session that appears, goes, or ends by compression changes what its children are.
+      for (const child of this.#children.get(id) ?? []) touched.add(child);
+      this.#unlink(before);
+      if (after === undefined) this.#entries.delete(id);
+      else this.#entries.set(id, after);
+      this.#link(after);
+    }
+    if (changes.length === 0) return changes;
+    this.#version++;
+    this.#rebuildItems(touched);
+    return changes;
+  }
+
+  #rebuildItems(touched: ReadonlySet<string>): void {
+    const dirty = new Set(touched);
+    const staleRoots = new Set<string>();
+    for (const id of touched) {
+      const root = this.#rootOfMember.get(id);
+      if (root === undefined) continue;
+      staleRoots.add(root);
+      for (const member of this.#items.get(root)?.members ?? []) dirty.add(member.id);
+    }
+    const roots = new Set<string>();
+    for (const id of dirty) {
+      this.#rootOfMember.delete(id);
+      const entry = this.#entries.get(id);
+      if (entry !== undefined) roots.add(this.#findRoot(entry).id);
+    }
+    const removed: ListItem[] = [];
+    for (const id of new Set([...staleRoots, ...roots])) {
+      const item = this.#items.get(id);
+      if (item === undefined) continue;
+      removed.push(item);
+      this.#items.delete(id);
+    }
+    const added: ListItem[] = [];
+    for (const id of roots) {
+      const root = this.#entries.get(id);
+      if (root === undefined) continue;
+      const item = this.#buildItem(root);
+      this.#items.set(id, item);
+      for (const member of item.members) this.#rootOfMember.set(member.id, id);
+      added.push(item);
+    }
+    for (const [key, ordered] of this.#orders) {
+      if (key.endsWith(':LINEAGE')) ordered.replace(removed, added);
+      else this.#replaceRows(ordered, touched);
+    }
+  }
+
+  #replaceRows(ordered: OrderedItems, touched: ReadonlySet<string>): void {
+    const added: ListItem[] = [];
+    for (const id of touched) {
+      const entry = this.#entries.get(id);
+      if (entry !== undefined) added.push(this.#singleItem(entry));
+    }
+    ordered.replaceIds(touched, added);
+  }
+
+  /** The top of the chain edges; in a loop of them the smallest id, so that each member finds the same one. */
+  #findRoot(entry: SessionEntry): SessionEntry {
+    const seen = new Map<string, SessionEntry>([[entry.id, entry]]);
+    for (let current = entry; ; ) {
+      const parent = this.#parentOf(current);
+      if (parent === undefined || !isChainEdge(parent, current)) return current;
+      if (seen.has(parent.id)) return [...seen.values()].reduce((a, b) => (a.id < b.id ? a : b));
+      seen.set(parent.id, parent);
+      current = parent;
+    }
+  }
+
+  #buildItem(root: SessionEntry): ListItem {
+    if (root.endReason !== 'compression') return this.#singleItem(root);
+    const members = chainMembers(this, root);
+    const tip = chain(this, root).at(-1) ?? root;
+    return { root, tip, members, listClass: this.#classOf(root), isSegment: false, recency: newest(members) };
+  }
+
+  #singleItem(entry: SessionEntry): ListItem {
+    const parent = this.#parentOf(entry);
+    const isSegment = parent !== undefined && isChainEdge(parent, entry);
+    return {
+      root: entry,
+      tip: entry,
+      members: [entry],
+      listClass: isSegment ? 'LISTED' : this.#classOf(entry),
+      isSegment,
+      recency: entry.recency,
+    };
+  }
+
+  #classOf(entry: SessionEntry): ListClass {
+    const parent = this.#parentOf(entry);
+    if (isListable(entry, parent)) return 'LISTED';
+    if (entry.delegateFrom !== null) return 'DELEGATE';
+    return parent === undefined || this.#isInLoop(entry) ? 'ORPHAN' : 'DELEGATE';
+  }
+
+  #isInLoop(entry: SessionEntry): boolean {
+    const seen = new Set<string>();
+    for (let current: SessionEntry | undefined = entry; current !== undefined; current = this.#parentOf(current)) {
+      if (seen.has(current.id)) return true;
+      seen.add(current.id);
+    }
+    return false;
+  }
+
+  #parentOf(entry: SessionEntry): SessionEntry | undefined {
+    return entry.parentId === null ? undefined : this.#entries.get(entry.parentId);
+  }
+
+  #link(entry: SessionEntry | undefined): void {
+    if (entry === undefined) return;
+    this.#totalRows += entry.stats?.total ?? 0;
+    if (entry.parentId !== null) addTo(this.#children, entry.parentId, entry.id);
+    if (typeof entry.delegateFrom === 'string') addTo(this.#delegates, entry.delegateFrom, entry.id);
+  }
+
+  #unlink(entry: SessionEntry | undefined): void {
+    if (entry === undefined) return;
+    this.#totalRows -= entry.stats?.total ?? 0;
+    if (entry.parentId !== null) this.#children.get(entry.parentId)?.delete(entry.id);
+    if (typeof entry.delegateFrom === 'string') this.#delegates.get(entry.delegateFrom)?.delete(entry.id);
+  }
+
+  #resolve(ids: ReadonlySet<string> | undefined): SessionEntry[] {
+    const found: SessionEntry[] = [];
+    for (const id of ids ?? []) {
+      const entry = this.#entries.get(id);
+      if (entry !== undefined) found.push(entry);
+    }
+    return found;
+  }
+}
+
+function newest(entries: readonly SessionEntry[]): number | null {
+  let recency: number | null = null;
+  for (const entry of entries) {
+    if (entry.recency !== null && (recency === null || entry.recency > recency)) recency = entry.recency;
+  }
+  return recency;
+}
+
+function addTo(map: Map<string, Set<string>>, key: string, id: string): void {
+  const set = map.get(key);
+  if (set === undefined) map.set(key, new Set([id]));
+  else set.add(id);
+}

@@ -1,0 +1,203 @@
+/**
+ * One read-only connection to one store: opened beside live writers, never a statement that writes (`spec/state-db.md` 2.2).
+ */
+import Database from 'better-sqlite3';
+import { StoreUnreadable } from '../errors.ts';
+import { countStatement } from '../meter.ts';
+import { readShape, type StoreShape } from './columns.ts';
+import type { SqlRow } from './decode.ts';
+import { type FileIdentity, fileIdentity, healthOf, isBusy, isTransientIo, unreadable } from './health.ts';
+
+type Bindable = string | number | bigint | null;
+/** By position for `?`, or by name for `:name` where one value is used more than once. */
+export type Positional = readonly Bindable[];
+export type Parameters = Positional | Readonly<Record<string, Bindable>>;
+
+export interface ConnectionOptions {
+  /** Milliseconds that one statement may block this thread for a lock. */
+  readonly lockWaitMs: number;
+  /** Refuse to open a WAL store whose -wal and -shm are absent, since opening would create them (`spec/state-db.md` 2.2 rule 3). */
+  readonly strictObserver?: boolean;
+}
+
+export class StoreConnection {
+  readonly path: string;
+  readonly shape: StoreShape;
+  readonly identity: FileIdentity;
+  readonly walIdentity: FileIdentity | null;
+  readonly #db: Database.Database;
+  readonly #statements = new Map<string, Database.Statement<unknown[], SqlRow>>();
+  readonly #functions = new Set<string>();
+  readonly #dataVersion: Database.Statement<unknown[], number>;
+  readonly #schemaCookie: Database.Statement<unknown[], number>;
+  readonly #cookie: number;
+
+  /** Throws `StoreUnreadable` when there is no healthy store at the path; a schema that can't be read is found here, not later. */
+  static open(path: string, options: ConnectionOptions): StoreConnection {
+    const identity = fileIdentity(path);
+    if (identity === null) throw unreadable('NOT_FOUND');
+    if (identity.size === 0n) throw unreadable('EMPTY');
+    if (options.strictObserver && fileIdentity(`${path}-wal`) === null) {
+      throw unreadable('IO_ERROR', new Error('strict observer: no -wal file, and opening could create one'));
+    }
+    let db: Database.Database | null = null;
+    try {
+      db = new Database(path, { readonly: true, fileMustExist: true, timeout: options.lockWaitMs });
+      db.pragma('query_only = 1');
+      return new StoreConnection(path, db, identity);
+    } catch (error) {
+      db?.close();
+      const health = healthOf(error);
+      throw health === null ? error : unreadable(health, error);
+    }
+  }
+
+  private constructor(path: string, db: Database.Database, identity: FileIdentity) {
+    this.path = path;
+    this.#db = db;
+    this.identity = identity;
+    this.shape = readShape(db);
+    if (!this.shape.hasTable('sessions') || !this.shape.hasTable('messages')) {
+      throw unreadable(this.shape.columnsOf('schema_version').length === 0 && isEmptySchema(db) ? 'EMPTY' : 'NOT_A_DATABASE');
+    }
+    this.#dataVersion = db.prepare<unknown[], number>('PRAGMA data_version').pluck();
+    this.#schemaCookie = db.prepare<unknown[], number>('PRAGMA schema_version').pluck();
+    this.#cookie = this.#schemaCookie.get() ?? 0;
+    this.walIdentity = fileIdentity(`${path}-wal`);
+  }
+
+  /** Changes after every commit of another connection; comparable only with earlier values of this same connection. */
+  dataVersion(): number {
+    return this.#dataVersion.get() ?? 0;
+  }
+
+  /** True when the schema moved since this connection was opened: the shape is out of date. */
+  schemaMoved(): boolean {
+    return this.#schemaCookie.get() !== this.#cookie;
+  }
+
+  journalMode(): string {
+    return String(this.#db.pragma('journal_mode', { simple: true }));
+  }
+
+  pragma(name: 'application_id' | 'page_size' | 'page_count'): number {
+    return Number(this.#db.pragma(name, { simple: true }));
+  }
+
+  all(sql: string, parameters: Parameters = []): SqlRow[] {
+    const rows = Array.isArray(parameters) ? this.#statement(sql).all(...parameters) : this.#statement(sql).all(parameters);
+    countStatement(rows.length);
+    return rows;
+  }
+
+  get(sql: string, parameters: Parameters = []): SqlRow | undefined {
+    const row = Array.isArray(parameters) ? this.#statement(sql).get(...parameters) : this.#statement(sql).get(parameters);
+    countStatement(row === undefined ? 0 : 1);
+    return row;
+  }
+
+  /** Several statements of one answer on one snapshot; synchronous, so it is never held across an await. */
+  snapshot<T>(work: () => T): T {
+    if (this.#db.inTransaction) return work();
+    this.#db.exec('BEGIN');
+    try {
+      return work();
+    } finally {
+      this.#db.exec('COMMIT');
+    }
+  }
+
+  /** A deterministic SQL function of this connection; defining it again does nothing. */
+  defineFunction(name: string, implementation: (value: unknown) => string): void {
+    if (this.#functions.has(name)) return;
+    this.#db.function(name, { deterministic: true }, implementation);
+    this.#functions.add(name);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#db.close();
+  }
+
+  get isOpen(): boolean {
+    return this.#db.open;
+  }
+
+  #statement(sql: string): Database.Statement<unknown[], SqlRow> {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#db.prepare<unknown[], SqlRow>(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}
+
+function isEmptySchema(db: Database.Database): boolean {
+  return db.prepare('SELECT COUNT(*) FROM sqlite_master').pluck().get() === 0;
+}
+
+const PATIENCE_MS = 5000;
+const IO_RETRIES = 3;
+const IO_RETRY_MS = 50;
+const BUSY_RETRY_MS = 25;
+
+/**
+ * Runs a read and repeats it while the store is only momentarily unreadable: I/O errors up to three times, 50 ms apart, locks until
+ * `patienceMs` has passed. The waiting is asynchronous. Ends in the read's value or in `StoreUnreadable` (`spec/state-db.md` 2.2 rules 7, 8).
+ */
+export async function patiently<T>(read: () => T, patienceMs = PATIENCE_MS): Promise<T> {
+  const patience = new Patience(patienceMs);
+  for (;;) {
+    try {
+      return read();
+    } catch (error) {
+      await patience.waitOrThrow(error);
+    }
+  }
+}
+
+/** The same for a read of several steps; it starts again from the beginning, so it has to be one that may be repeated. */
+export async function patientPass<T>(pass: () => Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
+  const patience = new Patience(patienceMs);
+  for (;;) {
+    try {
+      return await pass();
+    } catch (error) {
+      await patience.waitOrThrow(error);
+    }
+  }
+}
+
+class Patience {
+  readonly #deadline: number;
+  #ioErrors = 0;
+
+  constructor(patienceMs: number) {
+    this.#deadline = Date.now() + patienceMs;
+  }
+
+  /** Returns when the read may be tried again; throws the error, as `StoreUnreadable` where it says something about the store. */
+  async waitOrThrow(thrown: unknown): Promise<void> {
+    const error = thrown instanceof StoreUnreadable && thrown.cause !== undefined ? thrown.cause : thrown;
+    if (isBusy(error) && Date.now() < this.#deadline) return delay(BUSY_RETRY_MS);
+    if (isTransientIo(error) && this.#ioErrors++ < IO_RETRIES) return delay(IO_RETRY_MS);
+    const health = healthOf(error);
+    throw health === null || thrown instanceof StoreUnreadable ? thrown : unreadable(health, error);
+  }
+}
+
+export function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
+
+/** Ids as one bound JSON list for `json_each(?)`: any number of them, one statement, no limit on variables. */
+export function idList(ids: Iterable<string>): string {
+  return JSON.stringify([...ids]);
+}
+
+/** Row ids as one bound JSON list of exact 64-bit integers; the caller has checked that each is digits. */
+export function rowIdList(rowIds: Iterable<string>): string {
+  return `[${[...rowIds].join(',')}]`;
+}

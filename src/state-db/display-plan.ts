@@ -1,0 +1,147 @@
+/**
+ * Copies of one logical message, found without reading the conversation (`spec/state-db.md` 8.1, 8.3).
+ *
+ * Copies share their timestamp, so the covering index of (session, timestamp) tells which rows can have any; only those are read and
+ * compared. What comes out says which rows a display page leaves out, and which row stands in whose place.
+ */
+import { idList, type StoreConnection } from './connection.ts';
+import type { SqlRow } from './decode.ts';
+import { projectLogicalMessages } from './logical-message.ts';
+import { decodeMessage, MESSAGE_COLUMNS, type MessageRecord } from './message-row.ts';
+import { inViewSql, isVisibleSql } from './visibility.ts';
+
+export interface DisplayPlan {
+  /** SLOT: rows are ordered by display_order. ROW: by row id. */
+  readonly order: 'SLOT' | 'ROW';
+  /** Row ids that a page leaves out. */
+  readonly suppressed: ReadonlySet<string>;
+  /** In ROW order: the row that is shown in the place of another one. */
+  readonly shownAt: ReadonlyMap<string, string>;
+  /** How many rows stand for a shown row; rows that are not listed have one. */
+  readonly copies: ReadonlyMap<string, number>;
+}
+
+const NO_COPIES: DisplayPlan = { order: 'ROW', suppressed: new Set(), shownAt: new Map(), copies: new Map() };
+
+/** A plan for each conversation, given as the ids of its segments. Two statements for any number of them, one when there are no copies. */
+export function displayPlans(connection: StoreConnection, conversations: readonly (readonly string[])[]): DisplayPlan[] {
+  const slotted = slottedSessions(connection, conversations.flat());
+  const plans: DisplayPlan[] = conversations.map(() => NO_COPIES);
+  const byRow: number[] = [];
+  const bySlot: number[] = [];
+  conversations.forEach((segments, index) => {
+    (segments.length === 1 && slotted.has(segments[0] ?? '') ? bySlot : byRow).push(index);
+  });
+  for (const [index, rows] of repeatedRows(connection, conversations, byRow)) plans[index] = planByKey(rows);
+  for (const [index, rows] of repeatedSlots(connection, conversations, bySlot)) plans[index] = planBySlot(rows);
+  for (const index of bySlot) plans[index] = { ...(plans[index] ?? NO_COPIES), order: 'SLOT' };
+  return plans;
+}
+
+/** Sessions in which every visible row has its identity and slot; one NULL makes the indexed grouping lose rows (8.1 rule 1). */
+function slottedSessions(connection: StoreConnection, ids: readonly string[]): Set<string> {
+  const { shape } = connection;
+  if (!shape.hasColumn('messages', 'display_order') || !shape.hasColumn('messages', 'display_identity')) return new Set();
+  const rows = connection.all(
+    `SELECT i.value AS id FROM json_each(?) i WHERE NOT EXISTS (
+       SELECT 1 FROM messages m WHERE m.session_id = i.value AND ${isVisibleSql(shape, 'm')}
+       AND (m.display_order IS NULL OR m.display_identity IS NULL))`,
+    [idList(ids)],
+  );
+  return new Set(rows.map((row) => String(row.id)));
+}
+
+function repeatedRows(
+  connection: StoreConnection,
+  conversations: readonly (readonly string[])[],
+  indexes: readonly number[],
+): Map<number, MessageRecord[]> {
+  if (indexes.length === 0) return new Map();
+  const segments = JSON.stringify(indexes.flatMap((index) => (conversations[index] ?? []).map((id) => ({ c: index, s: id }))));
+  const repeated = connection.all(
+    `SELECT r.value ->> 'c' AS c, m.timestamp AS t, COUNT(*) AS n FROM json_each(?) r CROSS JOIN messages m ON m.session_id = r.value ->> 's'
+     GROUP BY 1, 2 HAVING n > 1`,
+    [segments],
+  );
+  if (repeated.length === 0) return new Map();
+  const times = new Map<number, Set<unknown>>();
+  for (const { c, t } of repeated) times.set(Number(c), (times.get(Number(c)) ?? new Set()).add(t));
+  const wanted = JSON.stringify([...times.keys()].flatMap((index) => (conversations[index] ?? []).map((id) => ({ c: index, s: id }))));
+  const rows = connection.all(
+    `SELECT r.value ->> 'c' AS c, ${messageColumns(connection, 'm')}
+     FROM json_each(:segments) r CROSS JOIN messages m ON m.session_id = r.value ->> 's'
+     WHERE ${inViewSql(connection.shape, 'DISPLAY', 'm')} AND EXISTS (
+       SELECT 1 FROM messages o JOIN json_each(:segments) q ON o.session_id = q.value ->> 's' AND q.value ->> 'c' = r.value ->> 'c'
+       WHERE o.timestamp IS m.timestamp AND o.id <> m.id)
+     ORDER BY m.id`,
+    { segments: wanted },
+  );
+  return groupRows(rows);
+}
+
+function repeatedSlots(
+  connection: StoreConnection,
+  conversations: readonly (readonly string[])[],
+  indexes: readonly number[],
+): Map<number, MessageRecord[]> {
+  if (indexes.length === 0) return new Map();
+  const visible = inViewSql(connection.shape, 'DISPLAY', 'm');
+  const rows = connection.all(
+    `SELECT r.value ->> 'c' AS c, ${messageColumns(connection, 'm')}
+     FROM json_each(?) r CROSS JOIN messages m ON m.session_id = r.value ->> 's'
+     WHERE ${visible} AND m.display_order IN (
+       SELECT o.display_order FROM messages o WHERE o.session_id = r.value ->> 's' AND ${inViewSql(connection.shape, 'DISPLAY', 'o')}
+       GROUP BY o.display_order HAVING COUNT(*) > 1)
+     ORDER BY m.id`,
+    [JSON.stringify(indexes.map((index) => ({ c: index, s: conversations[index]?.[0] ?? '' })))],
+  );
+  return groupRows(rows);
+}
+
+function planByKey(rows: readonly MessageRecord[]): DisplayPlan {
+  const suppressed = new Set(rows.map((row) => row.rowId));
+  const shownAt = new Map<string, string>();
+  const copies = new Map<string, number>();
+  for (const message of projectLogicalMessages(rows)) {
+    suppressed.delete(message.slotRowId);
+    if (message.slotRowId !== message.representative.rowId) shownAt.set(message.slotRowId, message.representative.rowId);
+    copies.set(message.representative.rowId, message.copies);
+  }
+  return { order: 'ROW', suppressed, shownAt, copies };
+}
+
+/** The row with the highest active, then the highest id, represents its slot (8.1 rule 2). */
+function planBySlot(rows: readonly MessageRecord[]): DisplayPlan {
+  const slots = new Map<string, MessageRecord[]>();
+  for (const row of rows) {
+    const slot = row.displayOrder ?? '';
+    const known = slots.get(slot);
+    if (known === undefined) slots.set(slot, [row]);
+    else known.push(row);
+  }
+  const suppressed = new Set<string>();
+  const copies = new Map<string, number>();
+  for (const group of slots.values()) {
+    const shown = group.reduce((best, row) => (Number(row.active) >= Number(best.active) ? row : best));
+    for (const row of group) if (row !== shown) suppressed.add(row.rowId);
+    copies.set(shown.rowId, group.length);
+  }
+  return { order: 'SLOT', suppressed, shownAt: new Map(), copies };
+}
+
+function groupRows(rows: readonly SqlRow[]): Map<number, MessageRecord[]> {
+  const groups = new Map<number, MessageRecord[]>();
+  for (const row of rows) {
+    const index = Number(row.c);
+    const known = groups.get(index);
+    if (known === undefined) groups.set(index, [decodeMessage(row)]);
+    else known.push(decodeMessage(row));
+  }
+  return groups;
+}
+
+/** Every message column of the store; the id as text, since it can exceed what a number holds exactly. */
+export function messageColumns(connection: StoreConnection, alias: string): string {
+  const others = MESSAGE_COLUMNS.filter((column) => column !== 'id');
+  return `CAST(${alias}.id AS TEXT) AS id, ${connection.shape.selectList('messages', others, alias)}`;
+}

@@ -1,0 +1,59 @@
+/**
+ * Reads of a store that can take long, as jobs for another process: what each takes and gives. `src/jobs/job-process.ts` runs them.
+ */
+
+import type { Page, PageRequest } from '../paging.ts';
+import { type PlacedSession, sqlListPage, sqlListTotals } from './beyond-catalogue.ts';
+import type { StoreConnection } from './connection.ts';
+import type { ListQuery, ListTotals } from './listing.ts';
+import { type MessagePageRequest, messageCounts, messagePages, type PagedMessage } from './messages.ts';
+import { type SearchAnswer, type SearchQuery, search } from './search/search.ts';
+import { readTranscript, type Transcript, type TranscriptRequest } from './transcript.ts';
+import { type UsageBucket, type UsageDimension, type UsageFilter, usageBuckets } from './usage.ts';
+
+export type StoreJob =
+  | { readonly kind: 'search'; readonly query: SearchQuery; readonly generation: string }
+  | { readonly kind: 'usage'; readonly filter: UsageFilter; readonly groupBy: readonly UsageDimension[]; readonly profile: string }
+  | { readonly kind: 'list'; readonly query: ListQuery; readonly page: PageRequest; readonly generation: string }
+  | { readonly kind: 'totals'; readonly query: ListQuery }
+  | { readonly kind: 'transcript'; readonly request: TranscriptRequest }
+  | { readonly kind: 'messagePages'; readonly requests: readonly MessagePageRequest[]; readonly generation: string }
+  | { readonly kind: 'messageCounts'; readonly requests: readonly Pick<MessagePageRequest, 'sessionIds' | 'view'>[] };
+
+export interface StoreJobResults {
+  search: SearchAnswer;
+  usage: UsageBucket[];
+  list: Page<PlacedSession>;
+  totals: ListTotals;
+  transcript: Transcript;
+  messagePages: Page<PagedMessage>[];
+  messageCounts: number[];
+}
+
+export type ResultOf<J extends StoreJob> = StoreJobResults[J['kind']];
+
+/** What travels to the other process. */
+export interface StoreJobMessage {
+  readonly path: string;
+  readonly strictObserver: boolean;
+  readonly job: StoreJob;
+}
+
+export function runStoreJob(connection: StoreConnection, job: StoreJob): StoreJobResults[StoreJob['kind']] {
+  switch (job.kind) {
+    case 'search':
+      return search(connection, job.query, job.generation);
+    case 'usage':
+      return usageBuckets(connection, job.filter, job.groupBy, job.profile);
+    case 'list':
+      return sqlListPage(connection, job.query, job.page, job.generation);
+    case 'totals':
+      return sqlListTotals(connection, job.query);
+    case 'transcript':
+      return readTranscript(connection, job.request);
+    case 'messagePages':
+      return messagePages(connection, job.requests, job.generation);
+    case 'messageCounts':
+      return messageCounts(connection, job.requests);
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * Lists of sessions from the catalogue: filters, order, keyset pages, totals, and what the defaults keep out (`spec/state-db.md` 7).
+ */
+import { type CursorKey, decodeCursor, encodeCursor } from '../cursor.ts';
+import { InvalidInput } from '../errors.ts';
+import type { Page, PageRequest } from '../paging.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { LineageCollapse, ListItem } from './list-item.ts';
+import type { OrderKey, SessionOrder } from './list-order.ts';
+
+export interface SessionFilter {
+  readonly sources?: readonly string[] | null | undefined;
+  readonly excludeSources?: readonly string[] | null | undefined;
+  readonly origins?: readonly string[] | null | undefined;
+  readonly archived?: boolean | null | undefined;
+  readonly includeArchived?: boolean | null | undefined;
+  readonly pinned?: boolean | null | undefined;
+  readonly includeHidden?: boolean | null | undefined;
+  readonly includeBackground?: boolean | null | undefined;
+  readonly includeDelegates?: boolean | null | undefined;
+  readonly includeOrphans?: boolean | null | undefined;
+  readonly includeEmpty?: boolean | null | undefined;
+  readonly projectId?: string | null | undefined;
+  readonly titleContains?: string | null | undefined;
+  readonly sessionKey?: string | null | undefined;
+  readonly cwdPrefix?: string | null | undefined;
+  readonly minMessageCount?: number | null | undefined;
+  /** Epoch seconds, inclusive. */
+  readonly activeSince?: number | null | undefined;
+  /** Epoch seconds, exclusive. */
+  readonly activeBefore?: number | null | undefined;
+}
+
+export interface ListQuery {
+  readonly filter: SessionFilter;
+  readonly order: SessionOrder;
+  readonly collapse: LineageCollapse;
+}
+
+/** Why a row is no entry of a list with the default filter. */
+export type HiddenReason = 'SEGMENT' | 'DELEGATE' | 'ORPHAN' | 'BACKGROUND' | 'ARCHIVED' | 'HIDDEN' | 'EMPTY';
+
+/** Sources of runs that nobody is talking to. */
+export const BACKGROUND_SOURCES: ReadonlySet<string> = new Set(['cron', 'webhook', 'kanban', 'tool', 'oneshot']);
+
+/** One page; forward from `after` or backward from `before`, each item once whatever is inserted meanwhile. */
+export function listPage(catalogue: Catalogue, query: ListQuery, page: PageRequest, generation: string): Page<ListItem> {
+  const ordered = catalogue.ordered(query.order, query.collapse);
+  const matches = matcher(query.filter);
+  const list = listName(query);
+  const start = page.after === null ? 0 : ordered.positionAfter(orderKeyOf(decodeCursor(page.after, list, generation)));
+  const end = page.before === null ? ordered.length : ordered.positionOf(orderKeyOf(decodeCursor(page.before, list, generation)));
+  const found: { key: OrderKey; item: ListItem }[] = [];
+  const step = page.direction === 'FORWARD' ? 1 : -1;
+  for (let index = step === 1 ? start : end - 1; index >= start && index < end && found.length <= page.size; index += step) {
+    const item = ordered.at(index);
+    const key = ordered.keyAt(index);
+    if (item !== undefined && key !== undefined && matches(item) === null) found.push({ key, item });
+  }
+  const more = found.length > page.size;
+  const taken = found.slice(0, page.size);
+  if (step === -1) taken.reverse();
+  return {
+    items: taken.map(({ key, item }) => ({ cursor: encodeCursor(list, generation, cursorKey(key)), node: item })),
+    hasNextPage: step === 1 ? more : page.before !== null,
+    hasPreviousPage: step === 1 ? page.after !== null : more,
+  };
+}
+
+export interface ListTotals {
+  readonly visible: number;
+  readonly hidden: ReadonlyMap<HiddenReason, number>;
+}
+
+/** How many entries all pages together have, and how many rows the defaults keep out, by reason: each row has exactly one. */
+export function listTotals(catalogue: Catalogue, query: ListQuery): ListTotals {
+  const ordered = catalogue.ordered(query.order, query.collapse);
+  const matches = matcher(query.filter);
+  const totals = { visible: 0, hidden: new Map<HiddenReason, number>() };
+  for (let index = 0; index < ordered.length; index++) {
+    const item = ordered.at(index);
+    if (item !== undefined) addToTotals(totals, item, matches(item), query.collapse);
+  }
+  return totals;
+}
+
+/** Counts one item; the segments behind a tip are hidden rows of their own. */
+export function addToTotals(
+  totals: { visible: number; readonly hidden: Map<HiddenReason, number> },
+  item: ListItem,
+  reason: HiddenReason | 'FILTERED' | null,
+  collapse: LineageCollapse,
+): void {
+  if (reason === 'FILTERED') return;
+  const count = (why: HiddenReason, rows: number) => {
+    if (rows > 0) totals.hidden.set(why, (totals.hidden.get(why) ?? 0) + rows);
+  };
+  if (reason === null) totals.visible++;
+  else count(reason, 1);
+  if (collapse === 'LINEAGE') count('SEGMENT', item.members.length - 1);
+}
+
+/** Says of an item why it is not shown: FILTERED by what the caller asked for, a reason of the defaults, or null when it is shown. */
+export function matcher(filter: SessionFilter): (item: ListItem) => HiddenReason | 'FILTERED' | null {
+  const wanted = askedFor(filter);
+  const sources = filter.sources ? new Set(filter.sources) : null;
+  return (item) => {
+    if (!wanted(item)) return 'FILTERED';
+    const { root } = item;
+    if (item.listClass === 'DELEGATE' && filter.includeDelegates !== true) return 'DELEGATE';
+    if (item.listClass === 'ORPHAN' && filter.includeOrphans !== true) return 'ORPHAN';
+    // Whoever names a source wants to see it, background or not.
+    if (sources === null && filter.includeBackground !== true && BACKGROUND_SOURCES.has(root.source)) return 'BACKGROUND';
+    if (root.archived && filter.archived !== true && filter.includeArchived !== true) return 'ARCHIVED';
+    if (root.hidden && filter.includeHidden !== true && filter.archived !== true) return 'HIDDEN';
+    if (filter.includeEmpty !== true && isEmpty(item)) return 'EMPTY';
+    return null;
+  };
+}
+
+function askedFor(filter: SessionFilter): (item: ListItem) => boolean {
+  const tests: ((item: ListItem) => boolean)[] = [];
+  const { sources, excludeSources, origins, pinned, titleContains, activeSince, activeBefore, sessionKey, cwdPrefix, minMessageCount } =
+    filter;
+  if (sources) tests.push(inSet(new Set(sources), true));
+  if (excludeSources) tests.push(inSet(new Set(excludeSources), false));
+  if (origins) tests.push(() => origins.includes('STATE_DB'));
+  if (filter.projectId != null) tests.push(() => false);
+  if (filter.archived === true) tests.push((item) => item.root.archived);
+  if (pinned != null) tests.push((item) => item.root.pinned === pinned);
+  if (sessionKey != null) tests.push((item) => item.root.sessionKey === sessionKey);
+  if (cwdPrefix != null) tests.push((item) => isBelow(item.root.cwd, cwdPrefix));
+  if (minMessageCount != null) tests.push((item) => item.root.storedMessageCount >= minMessageCount);
+  if (titleContains != null) tests.push(titleTest(titleContains));
+  if (activeSince != null) tests.push((item) => item.recency !== null && item.recency >= activeSince);
+  if (activeBefore != null) tests.push((item) => item.recency !== null && item.recency < activeBefore);
+  return (item) => tests.every((test) => test(item));
+}
+
+function inSet(sources: ReadonlySet<string>, expected: boolean): (item: ListItem) => boolean {
+  return (item) => sources.has(item.root.source) === expected;
+}
+
+function titleTest(text: string): (item: ListItem) => boolean {
+  const wanted = text.toLowerCase();
+  return (item) => item.members.some((member) => member.title?.toLowerCase().includes(wanted) === true);
+}
+
+/** Equal to the prefix, or below it by a separator of either kind (`spec/state-db.md` 7.1). */
+function isBelow(cwd: string | null, prefix: string): boolean {
+  const trimmed = prefix.replace(/[/\\]+$/, '');
+  return cwd !== null && (cwd === trimmed || cwd.startsWith(`${trimmed}/`) || cwd.startsWith(`${trimmed}\\`));
+}
+
+/** No row of any state in the whole conversation, and no counter that says there were some (`field-cases` F13, F19). */
+export function isEmpty(item: ListItem): boolean {
+  return item.members.every((member) => member.stats !== null && member.stats.total === 0 && member.storedMessageCount === 0);
+}
+
+/** Cursors of one order and collapse mean nothing in another. */
+export function listName(query: ListQuery): string {
+  return `sessions:${query.order}:${query.collapse}`;
+}
+
+export function cursorKey(key: OrderKey): CursorKey {
+  return [key.id, key.recency, key.startedAt, key.pinned, key.title];
+}
+
+/** Throws `InvalidInput` for a cursor that holds something else. */
+export function orderKeyOf(key: CursorKey): OrderKey {
+  const [id, recency, startedAt, pinned, title] = key;
+  if (typeof id !== 'string' || !isNumberOrNull(recency) || !isNumberOrNull(startedAt) || (title !== null && typeof title !== 'string')) {
+    throw new InvalidInput('The cursor is damaged. Start again without it.', {}, 'BAD_CURSOR');
+  }
+  return { id, recency, startedAt, pinned: pinned === true, title };
+}
+
+function isNumberOrNull(value: unknown): value is number | null {
+  return value === null || typeof value === 'number';
+}

@@ -1,0 +1,333 @@
+/**
+ * Access to one store that stays right while the file lives its own life: opened on demand, opened anew when it was replaced, its
+ * catalogue kept up to date before each answer (`spec/state-db.md` 2.2, 2.3; `field-cases` F48, F55, F61).
+ */
+import { type StoreHealth, StoreUnreadable } from '../errors.ts';
+import { Catalogue, type CatalogueChange } from './catalogue.ts';
+import { CatalogueSync } from './catalogue-sync.ts';
+import { patiently, patientPass, StoreConnection } from './connection.ts';
+import { type FileIdentity, fileIdentity, isSameFile } from './health.ts';
+
+export interface OpenStore {
+  readonly connection: StoreConnection;
+  /** Null when the store has more sessions than are kept in memory: then lists and lineage come from SQL. */
+  readonly catalogue: Catalogue | null;
+  /** Names the file that is open; cursors of another one are refused. */
+  readonly generation: string;
+}
+
+interface Opened extends OpenStore {
+  readonly sync: CatalogueSync | null;
+  dataVersion: number;
+}
+
+/** What listeners hear: sessions that changed, or that everything may be different since another file was opened. */
+export type StoreEvent =
+  | { readonly kind: 'CHANGED'; readonly changes: readonly CatalogueChange[]; readonly catalogue: Catalogue }
+  | { readonly kind: 'REOPENED' }
+  | { readonly kind: 'HEALTH' };
+
+export interface StoreAccessOptions {
+  readonly strictObserver: boolean;
+  /** Sessions that are kept in memory; above, SQL answers. */
+  readonly largestCatalogue: number;
+}
+
+/** The main thread never waits for a lock in SQLite; it asks again later instead. */
+const LOCK_WAIT_MS = 0;
+const IDENTITY_INTERVAL_MS = 20;
+const FILE_CHECK_INTERVAL_MS = 1000;
+/** Up to here a change is followed by a full comparison at once; above, at intervals that keep its cost low. */
+const INLINE_SESSIONS = 2000;
+const INLINE_ROWS = 20_000;
+const SCAN_INTERVAL_MS = 250;
+const SWEEP_INTERVAL_MS = 2000;
+/** A comparison may use one part in so many of the time. */
+const SHARE = 20;
+/** How long an open that failed is not tried again. */
+const BACKOFF_MS = 200;
+
+export class StoreAccess {
+  readonly path: string;
+  readonly #options: StoreAccessOptions;
+  readonly #listeners = new Set<(event: StoreEvent) => void>();
+  #opened: Opened | null = null;
+  #opening: Promise<Opened> | null = null;
+  #pass: Promise<void> | null = null;
+  #failure: { error: StoreUnreadable; at: number } | null = null;
+  #health: StoreHealth | null = null;
+  #identityCheckedAt = 0;
+  #fileCheckedAt = 0;
+  #fileSeen: FileIdentity | null = null;
+  #scan = { at: 0, cost: 0 };
+  #sweep = { at: 0, cost: 0 };
+  #maintenance: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(path: string, options: StoreAccessOptions) {
+    this.path = path;
+    this.#options = options;
+  }
+
+  /** Runs a bounded, synchronous read on the main connection, with everything committed before the call. Throws `StoreUnreadable`. */
+  async read<T>(work: (store: OpenStore) => T): Promise<T> {
+    const store = await this.fresh();
+    try {
+      const value = await patiently(() => work(store));
+      if (this.#health === 'BUSY' || this.#health === 'IO_ERROR') this.#noteHealth('OK');
+      return value;
+    } catch (error) {
+      if (error instanceof StoreUnreadable) this.#noteHealth(error.health);
+      throw error;
+    }
+  }
+
+  /** The open store with its catalogue up to date. Throws `StoreUnreadable`. */
+  async fresh(): Promise<OpenStore> {
+    const opened = await this.#current();
+    if (this.#pass !== null) await this.#pass;
+    else if (await this.#hasMoved(opened)) await this.#startPass(opened);
+    return this.#opened ?? opened;
+  }
+
+  /** The health of the store by a real read (F53). */
+  async health(): Promise<StoreHealth> {
+    try {
+      await this.read(({ connection }) => connection.get('SELECT 1 FROM messages LIMIT 1'));
+      return this.#health ?? 'OK';
+    } catch (error) {
+      if (error instanceof StoreUnreadable) return error.health;
+      throw error;
+    }
+  }
+
+  /** Everything that a change detector does at a tick; failures are noted as health, not thrown. */
+  async check(): Promise<void> {
+    try {
+      await this.fresh();
+      if (this.#health !== null && this.#health !== 'OK' && this.#health !== 'CORRUPT' && this.#health !== 'WAL_GENERATION_LOST')
+        this.#noteHealth('OK');
+    } catch (error) {
+      if (!(error instanceof StoreUnreadable)) throw error;
+      this.#noteHealth(error.health);
+    }
+  }
+
+  /** Compares everything with the store now; afterwards the catalogue is exact. For tests and audits. */
+  async settle(): Promise<void> {
+    await this.fresh();
+    const opened = this.#opened;
+    if (opened?.sync == null) return;
+    await this.#emitChanges(opened.sync.delta());
+    await this.#emitChanges(opened.sync.scan());
+    await this.#emitChanges(opened.sync.sweep());
+  }
+
+  onEvent(listener: (event: StoreEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#closed = true;
+    if (this.#maintenance !== null) clearTimeout(this.#maintenance);
+    this.#opened?.connection.close();
+    this.#opened = null;
+    this.#listeners.clear();
+  }
+
+  async #current(): Promise<Opened> {
+    const opened = this.#opened;
+    if (opened === null) return this.#open();
+    const now = performance.now();
+    if (now - this.#identityCheckedAt < IDENTITY_INTERVAL_MS) return opened;
+    this.#identityCheckedAt = now;
+    const file = fileIdentity(this.path);
+    if (!isSameFile(opened.connection.identity, file)) return this.#reopen('REPLACED');
+    const wal = opened.connection.walIdentity;
+    if (wal !== null && !isSameFile(wal, fileIdentity(`${this.path}-wal`))) return this.#followLostWal(opened);
+    if (file !== null && this.#fileMoved(file, now) && this.#isOtherContent(opened)) return this.#reopen('REPLACED');
+    return opened;
+  }
+
+  #open(): Promise<Opened> {
+    if (this.#failure !== null && performance.now() - this.#failure.at < BACKOFF_MS) return Promise.reject(this.#failure.error);
+    this.#opening ??= this.#build()
+      .catch((error: unknown) => {
+        if (error instanceof StoreUnreadable) {
+          this.#failure = { error, at: performance.now() };
+          this.#noteHealth(error.health);
+        }
+        throw error;
+      })
+      .finally(() => {
+        this.#opening = null;
+      });
+    return this.#opening;
+  }
+
+  async #build(): Promise<Opened> {
+    const connection = await patiently(() =>
+      StoreConnection.open(this.path, { lockWaitMs: LOCK_WAIT_MS, strictObserver: this.#options.strictObserver }),
+    );
+    try {
+      const dataVersion = connection.dataVersion();
+      const sessions = await patiently(() => Number(connection.get('SELECT COUNT(*) AS n FROM sessions')?.n ?? 0));
+      const catalogue = sessions > this.#options.largestCatalogue ? null : new Catalogue();
+      const sync = catalogue === null ? null : new CatalogueSync(connection, catalogue);
+      if (sync !== null) await patientPass(() => sync.build());
+      const opened = { connection, catalogue, sync, generation: generationOf(connection), dataVersion };
+      if (this.#closed) throw new Error('the store was closed');
+      this.#failure = null;
+      this.#opened = opened;
+      this.#fileSeen = fileIdentity(this.path);
+      this.#noteHealth('OK');
+      return opened;
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+  }
+
+  async #reopen(because: 'REPLACED'): Promise<Opened> {
+    this.#opened?.connection.close();
+    this.#opened = null;
+    this.#noteHealth(because);
+    const opened = await this.#open();
+    this.#emit({ kind: 'REOPENED' });
+    return opened;
+  }
+
+  /** The -wal file went or was made anew under us: serve what we hold until a new connection sees at least as much (2.3). */
+  async #followLostWal(opened: Opened): Promise<Opened> {
+    let fresh: StoreConnection | null = null;
+    try {
+      fresh = StoreConnection.open(this.path, { lockWaitMs: LOCK_WAIT_MS, strictObserver: this.#options.strictObserver });
+      if (highestRow(fresh) >= highestRow(opened.connection)) return await this.#reopen('REPLACED');
+    } catch (error) {
+      if (!(error instanceof StoreUnreadable)) throw error;
+    } finally {
+      fresh?.close();
+    }
+    this.#noteHealth('WAL_GENERATION_LOST');
+    return opened;
+  }
+
+  #fileMoved(file: FileIdentity, now: number): boolean {
+    if (now - this.#fileCheckedAt < FILE_CHECK_INTERVAL_MS) return false;
+    this.#fileCheckedAt = now;
+    const moved = this.#fileSeen === null || file.size !== this.#fileSeen.size || file.modifiedNs !== this.#fileSeen.modifiedNs;
+    this.#fileSeen = file;
+    return moved;
+  }
+
+  /** A file that was written over in place still answers old pages on the old connection: a new one tells (F55 b). */
+  #isOtherContent(opened: Opened): boolean {
+    let fresh: StoreConnection | null = null;
+    try {
+      fresh = StoreConnection.open(this.path, { lockWaitMs: LOCK_WAIT_MS });
+      return generationOf(fresh) !== opened.generation || highestRow(fresh) < highestRow(opened.connection);
+    } catch (error) {
+      if (!(error instanceof StoreUnreadable)) throw error;
+      return error.health !== 'BUSY';
+    } finally {
+      fresh?.close();
+    }
+  }
+
+  async #hasMoved(opened: Opened): Promise<boolean> {
+    const version = await patiently(() => opened.connection.dataVersion());
+    return version !== opened.dataVersion;
+  }
+
+  #startPass(opened: Opened): Promise<void> {
+    this.#pass = this.#runPass(opened).finally(() => {
+      this.#pass = null;
+    });
+    return this.#pass;
+  }
+
+  async #runPass(opened: Opened): Promise<void> {
+    if (await patiently(() => opened.connection.schemaMoved())) {
+      await this.#reopen('REPLACED');
+      return;
+    }
+    // Read before the pass: a commit during it moves the version again, and the next call runs another pass.
+    const version = opened.connection.dataVersion();
+    const { sync, catalogue } = opened;
+    if (sync !== null && catalogue !== null) {
+      await this.#emitChanges(patientPass(() => sync.delta()));
+      if (catalogue.size <= INLINE_SESSIONS) await this.#emitChanges(patientPass(() => sync.scan()));
+      if (catalogue.size <= INLINE_SESSIONS && catalogue.totalRows <= INLINE_ROWS) await this.#emitChanges(patientPass(() => sync.sweep()));
+      else this.#scheduleMaintenance(opened);
+    }
+    opened.dataVersion = version;
+  }
+
+  /** Full comparisons for large stores, each at most one part in twenty of the time. */
+  #scheduleMaintenance(opened: Opened): void {
+    if (this.#maintenance !== null || this.#closed) return;
+    const now = performance.now();
+    const scanAt = this.#scan.at + Math.max(SCAN_INTERVAL_MS, this.#scan.cost * SHARE);
+    this.#maintenance = setTimeout(
+      () => {
+        this.#maintenance = null;
+        void this.#maintain(opened).catch((error: unknown) => {
+          if (error instanceof StoreUnreadable) this.#noteHealth(error.health);
+          else throw error;
+        });
+      },
+      Math.max(0, scanAt - now),
+    );
+    this.#maintenance.unref();
+  }
+
+  async #maintain(opened: Opened): Promise<void> {
+    const { sync } = opened;
+    if (sync === null || this.#opened !== opened) return;
+    this.#scan = await this.#timed(() => this.#emitChanges(patientPass(() => sync.scan())));
+    const sweepAt = this.#sweep.at + Math.max(SWEEP_INTERVAL_MS, this.#sweep.cost * SHARE);
+    if (performance.now() >= sweepAt) this.#sweep = await this.#timed(() => this.#emitChanges(patientPass(() => sync.sweep())));
+    else if (this.#maintenance === null && !this.#closed) {
+      this.#maintenance = setTimeout(() => {
+        this.#maintenance = null;
+        void this.#maintain(opened).catch(() => this.check());
+      }, sweepAt - performance.now());
+      this.#maintenance.unref();
+    }
+  }
+
+  async #timed(work: () => Promise<void>): Promise<{ at: number; cost: number }> {
+    const before = performance.now();
+    await work();
+    return { at: performance.now(), cost: performance.now() - before };
+  }
+
+  async #emitChanges(pending: Promise<CatalogueChange[]>): Promise<void> {
+    const changes = await pending;
+    const catalogue = this.#opened?.catalogue;
+    if (changes.length > 0 && catalogue != null) this.#emit({ kind: 'CHANGED', changes, catalogue });
+  }
+
+  #emit(event: StoreEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  #noteHealth(health: StoreHealth): void {
+    if (this.#health === health) return;
+    this.#health = health;
+    this.#emit({ kind: 'HEALTH' });
+  }
+}
+
+function generationOf(connection: StoreConnection): string {
+  if (connection.shape.hasTable('state_meta')) {
+    const row = connection.get("SELECT value FROM state_meta WHERE key = 'db_file_generation'");
+    if (typeof row?.value === 'string' && row.value !== '') return row.value.slice(0, 12);
+  }
+  return `${connection.identity.device}-${connection.identity.inode}`;
+}
+
+function highestRow(connection: StoreConnection): bigint {
+  return BigInt(String(connection.get('SELECT CAST(MAX(id) AS TEXT) AS id FROM messages')?.id ?? 0));
+}

@@ -1,0 +1,339 @@
+/**
+ * A session store over one `state.db`: the catalogue for what lists need, the main connection for keyed and bounded reads, other
+ * processes for what can be slow.
+ */
+import type { JobLimits, JobPool } from '../jobs/pool.ts';
+import type { Page, PageRequest } from '../paging.ts';
+import type {
+  Conversation,
+  MessagesQuery,
+  Resolution,
+  SearchRequest,
+  SearchResult,
+  SessionStore,
+  SessionsEvent,
+  StoredMessage,
+  StoredSession,
+  StoredTranscript,
+  StoreStatus,
+} from '../session-store.ts';
+import { familyCatalogue } from './beyond-catalogue.ts';
+import type { Catalogue, CatalogueChange } from './catalogue.ts';
+import { type Family, family } from './family.ts';
+import type { ResultOf, StoreJob } from './jobs.ts';
+import { chain, chainAncestors, liveContinuation } from './lineage.ts';
+import { type ListQuery, type ListTotals, listPage, listTotals } from './listing.ts';
+import { type Backend, backends, type Delegation, delegations, type Hold, type Liveness, liveFacts, livenessOf } from './liveness.ts';
+import type { MessageRecord } from './message-row.ts';
+import {
+  type Anchor,
+  messageCounts,
+  messagePages,
+  messagesAround,
+  messagesByRowId,
+  rowVersions,
+  type ToolCallKey,
+  toolResults,
+} from './messages.ts';
+import type { Preview } from './preview.ts';
+import { previews, type SessionDetails, sessionDetails } from './previews.ts';
+import { resolveReference } from './resolve.ts';
+import type { SessionEntry } from './session-record.ts';
+import { readStatus } from './status.ts';
+import { type OpenStore, StoreAccess, type StoreEvent } from './store-access.ts';
+import type { TranscriptView } from './transcript.ts';
+import { type ModelUsage, modelUsage, type UsageBucket, type UsageDimension, type UsageFilter } from './usage.ts';
+
+export interface StateDbOptions {
+  readonly profile: string;
+  readonly path: string;
+  readonly strictObserver: boolean;
+  readonly largestCatalogue: number;
+  /** Milliseconds that a search, an aggregate or a long transcript may take. */
+  readonly slowReadLimitMs: number;
+  readonly largestTranscript: number;
+  readonly jobs: JobPool;
+  /** The wall clock in epoch seconds. */
+  readonly now: () => number;
+}
+
+/** Conversations with more rows than this are paged in another process. */
+const LARGE_CONVERSATION = 20_000;
+
+export class StateDbStore implements SessionStore {
+  readonly profile: string;
+  readonly #options: StateDbOptions;
+  readonly #access: StoreAccess;
+
+  constructor(options: StateDbOptions) {
+    this.profile = options.profile;
+    this.#options = options;
+    this.#access = new StoreAccess(options.path, options);
+  }
+
+  async generation(): Promise<string> {
+    return (await this.#access.fresh()).generation;
+  }
+
+  status(): Promise<StoreStatus> {
+    return readStatus(this.#access);
+  }
+
+  sessions(ids: readonly string[]): Promise<Map<string, StoredSession>> {
+    return this.#graph(ids, (graph) => this.#collect(ids, graph, (entry) => this.#stored(entry, graph)));
+  }
+
+  async allSessions(): Promise<StoredSession[]> {
+    const { catalogue } = await this.#access.fresh();
+    return catalogue === null ? [] : [...catalogue.entries()].map((entry) => this.#stored(entry, catalogue));
+  }
+
+  children(ids: readonly string[]): Promise<Map<string, StoredSession[]>> {
+    return this.#graph(ids, (graph) =>
+      this.#collect(ids, graph, ({ id }) => graph.children(id).map((child) => this.#stored(child, graph))),
+    );
+  }
+
+  conversations(ids: readonly string[]): Promise<Map<string, Conversation>> {
+    return this.#graph(ids, (graph) => this.#collect(ids, graph, (entry) => this.#conversation(entry, graph)));
+  }
+
+  families(ids: readonly string[]): Promise<Map<string, Family<StoredSession>>> {
+    return this.#graph(ids, (graph) =>
+      this.#collect(ids, graph, (entry) => {
+        const found = family(graph, entry, (node) => node.stats?.total ?? null);
+        return { ...found, nodes: found.nodes.map((node) => this.#stored(node, graph)) };
+      }),
+    );
+  }
+
+  resolve(reference: string): Promise<Resolution> {
+    return this.#access.read((store) => {
+      const found = resolveReference(store, reference);
+      if (found.kind !== 'FOUND') return found;
+      const graph = store.catalogue ?? familyCatalogue(store.connection, [found.id]);
+      const entry = graph.get(found.id);
+      return entry === undefined ? { kind: 'NONE' } : { kind: 'FOUND', session: this.#stored(entry, graph) };
+    });
+  }
+
+  async list(query: ListQuery, page: PageRequest): Promise<Page<StoredSession>> {
+    const { catalogue, generation } = await this.#access.fresh();
+    if (catalogue === null) {
+      const found = await this.#job({ kind: 'list', query, page, generation }, 'The list');
+      return { ...found, items: found.items.map(({ cursor, node }) => ({ cursor, node: { ...node, profile: this.profile } })) };
+    }
+    const found = listPage(catalogue, query, page, generation);
+    return { ...found, items: found.items.map(({ cursor, node }) => ({ cursor, node: this.#stored(node.tip, catalogue) })) };
+  }
+
+  async totals(query: ListQuery): Promise<ListTotals> {
+    const { catalogue } = await this.#access.fresh();
+    return catalogue === null ? this.#job({ kind: 'totals', query }, 'Counting the list') : listTotals(catalogue, query);
+  }
+
+  previews(ids: readonly string[]): Promise<Map<string, Preview>> {
+    return this.#access.read(({ connection }) => previews(connection, ids));
+  }
+
+  details(ids: readonly string[]): Promise<Map<string, SessionDetails>> {
+    return this.#access.read(({ connection }) => sessionDetails(connection, ids));
+  }
+
+  modelUsage(ids: readonly string[]): Promise<Map<string, ModelUsage[]>> {
+    return this.#access.read(({ connection }) => modelUsage(connection, ids));
+  }
+
+  liveness(ids: readonly string[]): Promise<Map<string, Liveness>> {
+    return this.#access.read((store) => {
+      const facts = liveFacts(store.connection, this.#options.now());
+      const graph = store.catalogue ?? familyCatalogue(store.connection, ids);
+      return this.#collect(ids, graph, (entry) => livenessOf(graph, entry, facts));
+    });
+  }
+
+  async messagePages(queries: readonly (MessagesQuery & { page: PageRequest })[]): Promise<Page<StoredMessage>[]> {
+    const requests = await this.#withSegments(queries);
+    const { generation } = await this.#access.fresh();
+    const pages = this.#isLarge(requests)
+      ? await this.#job({ kind: 'messagePages', requests, generation }, 'Reading the messages')
+      : await this.#access.read(({ connection }) => messagePages(connection, requests, generation));
+    return pages.map((page) => ({
+      ...page,
+      items: page.items.map(({ cursor, node }) => ({ cursor, node: { ...node, profile: this.profile } })),
+    }));
+  }
+
+  async messageCounts(queries: readonly MessagesQuery[]): Promise<number[]> {
+    const requests = await this.#withSegments(queries);
+    if (this.#isLarge(requests)) return this.#job({ kind: 'messageCounts', requests }, 'Counting the messages');
+    return this.#access.read(({ connection }) => messageCounts(connection, requests));
+  }
+
+  messages(rowIds: readonly string[]): Promise<Map<string, StoredMessage>> {
+    return this.#access.read(({ connection }) => {
+      const found = messagesByRowId(connection, new Set(rowIds));
+      return new Map([...found].map(([id, record]) => [id, this.#message(record)]));
+    });
+  }
+
+  messagesAround(anchors: readonly Anchor[], order: 'ROW' | 'CLOCK'): Promise<StoredMessage[][]> {
+    return this.#access.read(({ connection }) =>
+      messagesAround(connection, anchors, order).map((window) => window.map((record) => this.#message(record))),
+    );
+  }
+
+  toolResults(keys: readonly ToolCallKey[]): Promise<(StoredMessage | null)[]> {
+    return this.#access.read(({ connection }) =>
+      toolResults(connection, keys).map((record) => (record === null ? null : this.#message(record))),
+    );
+  }
+
+  rowVersions(rowIds: readonly string[]): Promise<Map<string, string>> {
+    return this.#access.read(({ connection }) => rowVersions(connection, new Set(rowIds)));
+  }
+
+  async transcript(sessionId: string, view: TranscriptView): Promise<StoredTranscript> {
+    const scope = view === 'REPLAY' ? 'SEGMENT' : 'CONVERSATION';
+    const [request] = await this.#withSegments([{ sessionId, view: 'DISPLAY', scope }]);
+    const job = {
+      kind: 'transcript',
+      request: { view, sessionIds: request?.sessionIds ?? [], largest: this.#options.largestTranscript },
+    } as const;
+    const { messages, revision, repairCount } = await this.#job(job, 'Reading the transcript');
+    return { messages: messages.map((record) => this.#message(record)), revision, repairCount, source: 'STATE_DB' };
+  }
+
+  async search(request: SearchRequest): Promise<SearchResult> {
+    const { generation } = await this.#access.fresh();
+    const sessionIds = request.sessionId === null ? null : [request.sessionId];
+    const answer = await this.#job({ kind: 'search', query: { ...request, sessionIds }, generation }, 'The search');
+    const [messages, sessions] = await Promise.all([
+      this.messages(answer.hits.map((hit) => hit.rowId)),
+      this.sessions([...new Set(answer.hits.map((hit) => hit.sessionId))]),
+    ]);
+    const hits = answer.hits.flatMap((hit) => {
+      const message = messages.get(hit.rowId);
+      const session = sessions.get(hit.sessionId);
+      return message === undefined || session === undefined ? [] : [{ cursor: hit.cursor, snippet: hit.snippet, message, session }];
+    });
+    return { ...answer, hits };
+  }
+
+  usage(filter: UsageFilter, groupBy: readonly UsageDimension[]): Promise<UsageBucket[]> {
+    return this.#job({ kind: 'usage', filter, groupBy, profile: this.profile }, 'Adding up the usage');
+  }
+
+  turnLeases(): Promise<Hold[]> {
+    return this.#access.read(({ connection }) => [...liveFacts(connection, this.#options.now()).leases.values()]);
+  }
+
+  compressionLocks(): Promise<Hold[]> {
+    return this.#access.read(({ connection }) => [...liveFacts(connection, this.#options.now()).locks.values()]);
+  }
+
+  delegations(parentIds: readonly string[] | null, limit: number): Promise<Delegation[]> {
+    return this.#access.read(({ connection }) => delegations(connection, parentIds, limit));
+  }
+
+  backends(): Promise<Backend[]> {
+    return this.#access.read(({ connection }) => backends(connection, this.#options.now()));
+  }
+
+  check(): Promise<void> {
+    return this.#access.check();
+  }
+
+  /** Compares everything with the file now; afterwards the catalogue is exact. */
+  settle(): Promise<void> {
+    return this.#access.settle();
+  }
+
+  onSessions(listener: (event: SessionsEvent) => void): () => void {
+    return this.#access.onEvent((event) => {
+      const heard = this.#sessionsEvent(event);
+      if (heard !== null) listener(heard);
+    });
+  }
+
+  onHealth(listener: () => void): () => void {
+    return this.#access.onEvent((event) => {
+      if (event.kind === 'HEALTH') listener();
+    });
+  }
+
+  close(): void {
+    this.#access.close();
+  }
+
+  #sessionsEvent(event: StoreEvent): SessionsEvent | null {
+    if (event.kind === 'HEALTH') return null;
+    if (event.kind === 'REOPENED') return { kind: 'RESET' };
+    const changed = event.changes.flatMap(({ after }) => (after === undefined ? [] : [this.#stored(after, event.catalogue)]));
+    const deleted = event.changes.flatMap(({ before, after }: CatalogueChange) =>
+      after === undefined && before !== undefined
+        ? [{ sessionId: before.id, conversationId: event.catalogue.conversationIdOf(before) }]
+        : [],
+    );
+    return { kind: 'SESSIONS', changed, deleted };
+  }
+
+  /** Reads from the catalogue, or from one made of the families concerned where the store is too large for it. */
+  #graph<T>(ids: readonly string[], work: (graph: Catalogue, store: OpenStore) => T): Promise<T> {
+    return this.#access.read((store) => work(store.catalogue ?? familyCatalogue(store.connection, ids), store));
+  }
+
+  #collect<T>(ids: readonly string[], graph: Catalogue, make: (entry: SessionEntry) => T): Map<string, T> {
+    const found = new Map<string, T>();
+    for (const id of ids) {
+      const entry = graph.get(id);
+      if (entry !== undefined) found.set(id, make(entry));
+    }
+    return found;
+  }
+
+  #conversation(entry: SessionEntry, graph: Catalogue): Conversation {
+    const before = chainAncestors(graph, entry);
+    const after = chain(graph, entry);
+    const segments = [...before, ...after].map((segment) => this.#stored(segment, graph));
+    const self = this.#stored(entry, graph);
+    const continuation = liveContinuation(graph, entry);
+    return {
+      root: segments[0] ?? self,
+      tip: segments.at(-1) ?? self,
+      segments,
+      liveContinuation: continuation === null ? null : this.#stored(continuation, graph),
+    };
+  }
+
+  #withSegments<Q extends MessagesQuery>(queries: readonly Q[]): Promise<(Q & { sessionIds: string[]; rows: number })[]> {
+    const ids = queries.map((query) => query.sessionId);
+    return this.#graph(ids, (graph) =>
+      queries.map((query) => {
+        const entry = graph.get(query.sessionId);
+        const conversation =
+          entry !== undefined && query.scope === 'CONVERSATION' ? [...chainAncestors(graph, entry), ...chain(graph, entry)] : [];
+        const entries = conversation.length > 0 ? conversation : entry === undefined ? [] : [entry];
+        const sessionIds = entry === undefined ? [query.sessionId] : entries.map(({ id }) => id);
+        return { ...query, sessionIds, rows: entries.reduce((sum, { stats }) => sum + (stats?.total ?? 0), 0) };
+      }),
+    );
+  }
+
+  #isLarge(requests: readonly { readonly rows: number }[]): boolean {
+    return requests.reduce((sum, request) => sum + request.rows, 0) > LARGE_CONVERSATION;
+  }
+
+  #job<J extends StoreJob>(job: J, what: string): Promise<ResultOf<J>> {
+    const limits: JobLimits = { what, limitMs: this.#options.slowReadLimitMs, setting: '--slow-read-limit' };
+    return this.#options.jobs.run<ResultOf<J>>({ path: this.#options.path, strictObserver: this.#options.strictObserver, job }, limits);
+  }
+
+  #stored(entry: SessionEntry, graph: Catalogue): StoredSession {
+    return { ...entry, profile: this.profile, conversationId: graph.conversationIdOf(entry), edgeKind: graph.edgeKindOf(entry) };
+  }
+
+  #message(record: MessageRecord): StoredMessage {
+    return { ...record, profile: this.profile, copies: 1 };
+  }
+}
