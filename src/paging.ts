@@ -15,6 +15,8 @@ export interface PageRequest {
   readonly direction: 'FORWARD' | 'BACKWARD';
   readonly after: string | null;
   readonly before: string | null;
+  /** The items at the cursors themselves belong to the page; for lists that are put together from several. */
+  readonly inclusive?: boolean;
 }
 
 export const DEFAULT_PAGE = 50;

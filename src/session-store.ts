@@ -14,9 +14,9 @@ import type { Backend, Delegation, Hold, Liveness } from './state-db/liveness.ts
 import type { MessageRecord } from './state-db/message-row.ts';
 import type { Anchor, ToolCallKey } from './state-db/messages.ts';
 import type { Preview } from './state-db/preview.ts';
-import type { SessionDetails } from './state-db/previews.ts';
 import type { SearchRoute } from './state-db/search/route.ts';
 import type { SearchOrder } from './state-db/search/search.ts';
+import type { SessionDetails } from './state-db/session-details.ts';
 import type { SessionEntry } from './state-db/session-record.ts';
 import type { TranscriptView } from './state-db/transcript.ts';
 import type { ModelUsage, UsageBucket, UsageDimension, UsageFilter } from './state-db/usage.ts';
@@ -111,17 +111,19 @@ export type Resolution =
   | { readonly kind: 'AMBIGUOUS'; readonly candidates: readonly string[] }
   | { readonly kind: 'NONE' };
 
+/** A session before and after; null: there was none, or there is none any more. */
+export interface SessionChange {
+  readonly before: StoredSession | null;
+  readonly after: StoredSession | null;
+}
+
 /** What a subscriber to many sessions hears. Sessions that appear, change, rotate or end; or that everything may be different. */
-export type SessionsEvent =
-  | {
-      readonly kind: 'SESSIONS';
-      readonly changed: readonly StoredSession[];
-      readonly deleted: readonly { sessionId: string; conversationId: string }[];
-    }
-  | { readonly kind: 'RESET' };
+export type SessionsEvent = { readonly kind: 'SESSIONS'; readonly changes: readonly SessionChange[] } | { readonly kind: 'RESET' };
 
 export interface SessionStore {
   readonly profile: string;
+  /** Where the store lies, for people and for watchers. */
+  readonly path: string;
   /** Names the content behind cursors; changes when the store is replaced. */
   generation(): Promise<string>;
   status(): Promise<StoreStatus>;

@@ -52,7 +52,7 @@ export function sqlListPage(connection: StoreConnection, query: ListQuery, page:
     before: page.before && orderKeyOf(decodeCursor(page.before, list, generation)),
   };
   const found: { cursor: string; node: PlacedSession }[] = [];
-  for (const { item, graph } of walk(connection, query, bounds, forward)) {
+  for (const { item, graph } of walk(connection, query, bounds, forward, page.inclusive === true)) {
     if (matches(item) !== null) continue;
     const node = { ...item.tip, conversationId: graph.conversationIdOf(item.tip), edgeKind: graph.edgeKindOf(item.tip) };
     found.push({ cursor: encodeCursor(list, generation, cursorKey(orderKey(item))), node });
@@ -68,7 +68,7 @@ export function sqlListPage(connection: StoreConnection, query: ListQuery, page:
 export function sqlListTotals(connection: StoreConnection, query: ListQuery): ListTotals {
   const totals = { visible: 0, hidden: new Map() };
   const matches = matcher(query.filter);
-  for (const { item } of walk(connection, { ...query, order: 'STARTED' }, {}, true))
+  for (const { item } of walk(connection, { ...query, order: 'STARTED' }, {}, true, false))
     addToTotals(totals, item, matches(item), query.collapse);
   return totals;
 }
@@ -84,11 +84,12 @@ function* walk(
   query: ListQuery,
   bounds: Bounds,
   forward: boolean,
+  inclusive: boolean,
 ): Generator<{ item: ListItem; graph: Catalogue }> {
   let position = forward ? bounds.after : bounds.before;
   const end = forward ? bounds.before : bounds.after;
-  for (;;) {
-    const roots = connection.all(rootsSql(connection.shape, query, forward, Boolean(position), Boolean(end)), [
+  for (let first = true; ; first = false) {
+    const roots = connection.all(rootsSql(connection.shape, query, forward, bound(position, inclusive && first), bound(end, inclusive)), [
       ...(position ? keyValues(query.order, position) : []),
       ...(end ? keyValues(query.order, end) : []),
     ]);
@@ -128,14 +129,21 @@ function keysOf(order: SessionOrder): readonly string[] {
   return KEYS[order];
 }
 
-function rootsSql(shape: StoreShape, query: ListQuery, forward: boolean, hasStart: boolean, hasEnd: boolean): string {
+/** Whether a walk is bounded there, and whether the item at the bound belongs to it. */
+type Bound = 'NONE' | 'OPEN' | 'CLOSED';
+
+function bound(position: Bounds['after'], inclusive: boolean): Bound {
+  if (!position) return 'NONE';
+  return inclusive ? 'CLOSED' : 'OPEN';
+}
+
+function rootsSql(shape: StoreShape, query: ListQuery, forward: boolean, start: Bound, end: Bound): string {
   const keys = keysOf(query.order);
   const tuple = `(${keys.join(', ')})`;
   const places = `(${keys.map(() => '?').join(', ')})`;
-  const conditions = [
-    hasStart ? `${tuple} ${forward ? '<' : '>'} ${places}` : '1',
-    hasEnd ? `${tuple} ${forward ? '>' : '<'} ${places}` : '1',
-  ];
+  const beyond = (where: Bound, operator: '<' | '>') =>
+    where === 'NONE' ? '1' : `${tuple} ${operator}${where === 'CLOSED' ? '=' : ''} ${places}`;
+  const conditions = [beyond(start, forward ? '<' : '>'), beyond(end, forward ? '>' : '<')];
   return `WITH RECURSIVE ${edgesSql(shape)},
     ${query.collapse === 'LINEAGE' ? MEMBERS_BY_CHAIN : MEMBERS_BY_ROW},
     keyed AS (

@@ -5,6 +5,7 @@ import { type CursorKey, decodeCursor, encodeCursor } from '../cursor.ts';
 import { InvalidInput } from '../errors.ts';
 import type { Page, PageRequest } from '../paging.ts';
 import type { Catalogue } from './catalogue.ts';
+import { idTest, titleOrIdTest } from './find-sessions.ts';
 import type { LineageCollapse, ListItem } from './list-item.ts';
 import type { OrderKey, SessionOrder } from './list-order.ts';
 
@@ -22,6 +23,10 @@ export interface SessionFilter {
   readonly includeEmpty?: boolean | null | undefined;
   readonly projectId?: string | null | undefined;
   readonly titleContains?: string | null | undefined;
+  /** In the id of any segment, letters of any case. */
+  readonly idContains?: string | null | undefined;
+  /** In the title or id of any segment, see `titleOrIdTest`. */
+  readonly titleOrIdContains?: string | null | undefined;
   readonly sessionKey?: string | null | undefined;
   readonly cwdPrefix?: string | null | undefined;
   readonly minMessageCount?: number | null | undefined;
@@ -48,8 +53,10 @@ export function listPage(catalogue: Catalogue, query: ListQuery, page: PageReque
   const ordered = catalogue.ordered(query.order, query.collapse);
   const matches = matcher(query.filter);
   const list = listName(query);
-  const start = page.after === null ? 0 : ordered.positionAfter(orderKeyOf(decodeCursor(page.after, list, generation)));
-  const end = page.before === null ? ordered.length : ordered.positionOf(orderKeyOf(decodeCursor(page.before, list, generation)));
+  const after = page.after === null ? null : orderKeyOf(decodeCursor(page.after, list, generation));
+  const before = page.before === null ? null : orderKeyOf(decodeCursor(page.before, list, generation));
+  const start = after === null ? 0 : page.inclusive ? ordered.positionOf(after) : ordered.positionAfter(after);
+  const end = before === null ? ordered.length : page.inclusive ? ordered.positionAfter(before) : ordered.positionOf(before);
   const found: { key: OrderKey; item: ListItem }[] = [];
   const step = page.direction === 'FORWARD' ? 1 : -1;
   for (let index = step === 1 ? start : end - 1; index >= start && index < end && found.length <= page.size; index += step) {
@@ -65,6 +72,52 @@ export function listPage(catalogue: Catalogue, query: ListQuery, page: PageReque
     hasNextPage: step === 1 ? more : page.before !== null,
     hasPreviousPage: step === 1 ? page.after !== null : more,
   };
+}
+
+/** Pinned entries of the same list that a page of it doesn't show, newest start first, to be shown after the page (7.3). */
+export function pinnedBeyond(catalogue: Catalogue, query: ListQuery, shownRootIds: ReadonlySet<string>): ListItem[] {
+  return matching(catalogue, { ...query, order: 'STARTED' }).filter(({ root }) => root.pinned && !shownRootIds.has(root.id));
+}
+
+/** How many entries each source has; entries without a source count as `cli` (7.8). Largest first, then by name. */
+export function countsBySource(catalogue: Catalogue, query: ListQuery): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { root } of matching(catalogue, query)) {
+    const source = root.source.trim() === '' ? 'cli' : root.source;
+    counts.set(source, (counts.get(source) ?? 0) + 1);
+  }
+  return new Map([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
+}
+
+export interface Workspace {
+  readonly cwd: string;
+  readonly sessions: number;
+  /** Epoch seconds of the newest start in it; null when none is known. */
+  readonly lastStartedAt: number | null;
+}
+
+/** The folders that the entries of a list were started in, the most used first. */
+export function workspaces(catalogue: Catalogue, query: ListQuery): Workspace[] {
+  const found = new Map<string, Workspace>();
+  for (const { root } of matching(catalogue, query)) {
+    if (root.cwd === null || root.cwd.trim() === '') continue;
+    const known = found.get(root.cwd) ?? { cwd: root.cwd, sessions: 0, lastStartedAt: null };
+    const lastStartedAt = Math.max(known.lastStartedAt ?? -1, root.startedAt ?? -1);
+    found.set(root.cwd, { ...known, sessions: known.sessions + 1, lastStartedAt: lastStartedAt < 0 ? null : lastStartedAt });
+  }
+  return [...found.values()].sort((a, b) => b.sessions - a.sessions || (a.cwd < b.cwd ? -1 : 1));
+}
+
+/** Every entry of a list, in its order. */
+function matching(catalogue: Catalogue, query: ListQuery): ListItem[] {
+  const ordered = catalogue.ordered(query.order, query.collapse);
+  const matches = matcher(query.filter);
+  const items: ListItem[] = [];
+  for (let index = 0; index < ordered.length; index++) {
+    const item = ordered.at(index);
+    if (item !== undefined && matches(item) === null) items.push(item);
+  }
+  return items;
 }
 
 export interface ListTotals {
@@ -132,6 +185,8 @@ function askedFor(filter: SessionFilter): (item: ListItem) => boolean {
   if (cwdPrefix != null) tests.push((item) => isBelow(item.root.cwd, cwdPrefix));
   if (minMessageCount != null) tests.push((item) => item.root.storedMessageCount >= minMessageCount);
   if (titleContains != null) tests.push(titleTest(titleContains));
+  if (filter.idContains != null) tests.push(overMembers(idTest(filter.idContains)));
+  if (filter.titleOrIdContains != null) tests.push(overMembers(titleOrIdTest(filter.titleOrIdContains)));
   if (activeSince != null) tests.push((item) => item.recency !== null && item.recency >= activeSince);
   if (activeBefore != null) tests.push((item) => item.recency !== null && item.recency < activeBefore);
   return (item) => tests.every((test) => test(item));
@@ -139,6 +194,10 @@ function askedFor(filter: SessionFilter): (item: ListItem) => boolean {
 
 function inSet(sources: ReadonlySet<string>, expected: boolean): (item: ListItem) => boolean {
   return (item) => sources.has(item.root.source) === expected;
+}
+
+function overMembers(test: (members: ListItem['members']) => boolean): (item: ListItem) => boolean {
+  return (item) => test(item.members);
 }
 
 function titleTest(text: string): (item: ListItem) => boolean {

@@ -1,8 +1,8 @@
 /**
- * First words of sessions, and columns of sessions that lists don't carry, read for many sessions at once.
+ * First words of sessions, read for many sessions at once.
  */
 import { idList, rowIdList, type StoreConnection } from './connection.ts';
-import { isJsonObject, parseJson, RowReader, type SqlRow } from './decode.ts';
+import { RowReader, type SqlRow } from './decode.ts';
 import { type Preview, type PreviewRow, previewOf } from './preview.ts';
 
 /** User rows looked at first; sessions whose first rows are all scaffolds are looked at again. */
@@ -47,71 +47,4 @@ function largeContents(connection: StoreConnection, rowIds: readonly string[]): 
     rowIdList(rowIds),
   ]);
   return new Map(rows.map((row) => [String(row.id), row]));
-}
-
-/** Private or heavy columns of a session, read only when asked for (`spec/state-db.md` 4.1, 4.3, 4.10). */
-export interface SessionDetails {
-  readonly systemPrompt: string | null;
-  /** Settings without lineage markers, credentials and keys that are not known to be harmless. */
-  readonly modelConfig: Readonly<Record<string, unknown>> | null;
-  readonly toolNames: readonly string[];
-}
-
-const NO_DETAILS: SessionDetails = { systemPrompt: null, modelConfig: null, toolNames: [] };
-
-/** Keys of model_config that are shown (4.10: a whitelist, since unknown keys may be private). */
-const SHOWN_CONFIG = [
-  'model',
-  'provider',
-  'api_mode',
-  'temperature',
-  'top_p',
-  'max_tokens',
-  'cwd',
-  'yolo_mode',
-  'reasoning_effort',
-  'reasoning',
-  'reasoning_config',
-  'browser_model_lock',
-  'gateway_runtime',
-];
-const SHOWN_RUNTIME = ['model', 'provider', 'api_mode', 'model_options', 'route_source', 'confirmed', 'updated_at'];
-
-export function sessionDetails(connection: StoreConnection, sessionIds: readonly string[]): Map<string, SessionDetails> {
-  const { shape } = connection;
-  const hashed = shape.hasTable('system_prompts') && shape.hasColumn('sessions', 'system_prompt_hash');
-  const named = shape.hasTable('system_prompts') && shape.hasColumn('sessions', 'tool_names');
-  const prompt = (hash: string) => `(SELECT p.prompt FROM system_prompts p WHERE p.hash = ${hash})`;
-  const inline = shape.columnOr('sessions', 'system_prompt', 's', 'NULL');
-  const rows = connection.all(
-    `SELECT s.id AS id, s.model_config AS model_config, ${hashed ? `COALESCE(${prompt('s.system_prompt_hash')}, ${inline})` : inline} AS system_prompt,
-       ${named ? `COALESCE(${prompt('s.tool_names')}, s.tool_names)` : shape.columnOr('sessions', 'tool_names', 's', 'NULL')} AS tool_names
-     FROM sessions s WHERE s.id IN (SELECT value FROM json_each(?))`,
-    [idList(sessionIds)],
-  );
-  const details = new Map<string, SessionDetails>(sessionIds.map((id) => [id, NO_DETAILS]));
-  for (const row of rows) {
-    const cells = new RowReader(row);
-    const config = parseJson(cells.quietText('model_config') ?? '');
-    const names = parseJson(cells.quietText('tool_names') ?? '');
-    details.set(String(row.id), {
-      systemPrompt: cells.quietText('system_prompt'),
-      modelConfig: isJsonObject(config) ? shownConfig(config) : null,
-      toolNames: Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [],
-    });
-  }
-  return details;
-}
-
-function shownConfig(config: Record<string, unknown>): Record<string, unknown> {
-  const shown = pick(config, SHOWN_CONFIG);
-  for (const key of ['browser_model_lock', 'gateway_runtime']) {
-    if (isJsonObject(shown[key])) shown[key] = pick(shown[key], SHOWN_RUNTIME);
-    else delete shown[key];
-  }
-  return shown;
-}
-
-function pick(object: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(keys.flatMap((key) => (key in object ? [[key, object[key]]] : [])));
 }

@@ -18,7 +18,7 @@ import type {
   StoreStatus,
 } from '../session-store.ts';
 import { familyCatalogue } from './beyond-catalogue.ts';
-import type { Catalogue, CatalogueChange } from './catalogue.ts';
+import type { Catalogue } from './catalogue.ts';
 import { type Family, family } from './family.ts';
 import type { ResultOf, StoreJob } from './jobs.ts';
 import { chain, chainAncestors, liveContinuation } from './lineage.ts';
@@ -36,8 +36,9 @@ import {
   toolResults,
 } from './messages.ts';
 import type { Preview } from './preview.ts';
-import { previews, type SessionDetails, sessionDetails } from './previews.ts';
+import { previews } from './previews.ts';
 import { resolveReference } from './resolve.ts';
+import { type SessionDetails, sessionDetails } from './session-details.ts';
 import type { SessionEntry } from './session-record.ts';
 import { readStatus } from './status.ts';
 import { type OpenStore, StoreAccess, type StoreEvent } from './store-access.ts';
@@ -62,11 +63,13 @@ const LARGE_CONVERSATION = 20_000;
 
 export class StateDbStore implements SessionStore {
   readonly profile: string;
+  readonly path: string;
   readonly #options: StateDbOptions;
   readonly #access: StoreAccess;
 
   constructor(options: StateDbOptions) {
     this.profile = options.profile;
+    this.path = options.path;
     this.#options = options;
     this.#access = new StoreAccess(options.path, options);
   }
@@ -269,13 +272,8 @@ export class StateDbStore implements SessionStore {
   #sessionsEvent(event: StoreEvent): SessionsEvent | null {
     if (event.kind === 'HEALTH') return null;
     if (event.kind === 'REOPENED') return { kind: 'RESET' };
-    const changed = event.changes.flatMap(({ after }) => (after === undefined ? [] : [this.#stored(after, event.catalogue)]));
-    const deleted = event.changes.flatMap(({ before, after }: CatalogueChange) =>
-      after === undefined && before !== undefined
-        ? [{ sessionId: before.id, conversationId: event.catalogue.conversationIdOf(before) }]
-        : [],
-    );
-    return { kind: 'SESSIONS', changed, deleted };
+    const stored = (entry: SessionEntry | undefined) => (entry === undefined ? null : this.#stored(entry, event.catalogue));
+    return { kind: 'SESSIONS', changes: event.changes.map(({ before, after }) => ({ before: stored(before), after: stored(after) })) };
   }
 
   /** Reads from the catalogue, or from one made of the families concerned where the store is too large for it. */

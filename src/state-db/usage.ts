@@ -3,6 +3,7 @@
  */
 import { idList, type Positional, type StoreConnection } from './connection.ts';
 import { RowReader, type SqlRow } from './decode.ts';
+import { withoutCredentials } from './session-details.ts';
 
 export interface UsageFigures {
   readonly inputTokens: number;
@@ -21,6 +22,8 @@ export interface ModelUsage extends UsageFigures {
   readonly sessionId: string;
   readonly model: string;
   readonly provider: string;
+  /** Without the credentials that it may embed. */
+  readonly billingBaseUrl: string;
   readonly billingMode: string;
   /** '' is the main loop; everything else is auxiliary work, which session totals don't include. */
   readonly task: string;
@@ -65,6 +68,7 @@ export function modelUsage(connection: StoreConnection, sessionIds: readonly str
     'session_id',
     'model',
     'billing_provider',
+    'billing_base_url',
     'billing_mode',
     'task',
     ...COUNTERS,
@@ -94,6 +98,7 @@ function decodeModelUsage(row: SqlRow): ModelUsage {
     sessionId: cells.quietText('session_id') ?? '',
     model: cells.text('model') ?? '',
     provider: cells.text('billing_provider') ?? '',
+    billingBaseUrl: withoutCredentials(cells.quietText('billing_base_url')) ?? '',
     billingMode: cells.text('billing_mode') ?? '',
     task: cells.text('task') ?? '',
     inputTokens: cells.count('input_tokens'),
@@ -116,6 +121,17 @@ export function recentRoute(rows: readonly ModelUsage[]): ModelUsage | null {
   for (const row of rows) {
     if (row.task !== '' || row.model === 'unknown' || row.provider === '') continue;
     if (best === null || (row.lastSeenAt ?? -1) >= (best.lastSeenAt ?? -1)) best = row;
+  }
+  return best;
+}
+
+/** The route that the main loop used most, by calls; of equal ones the one that was used last. */
+export function dominantRoute(rows: readonly ModelUsage[]): ModelUsage | null {
+  let best: ModelUsage | null = null;
+  for (const row of rows) {
+    if (row.task !== '' || row.model === 'unknown' || row.provider === '') continue;
+    const calls = row.apiCalls - (best?.apiCalls ?? -1);
+    if (calls > 0 || (calls === 0 && (row.lastSeenAt ?? -1) >= (best?.lastSeenAt ?? -1))) best = row;
   }
   return best;
 }

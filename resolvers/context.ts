@@ -1,0 +1,47 @@
+/**
+ * What every resolver is handed: the profiles, the loaders of this request, and the signal that its client has gone.
+ */
+import type { SessionFeed } from '../src/live/session-feed.ts';
+import type { ProfileRegistry } from '../src/profiles.ts';
+import type { SessionStore } from '../src/session-store.ts';
+import { createLoaders, type StoreLoaders } from './loaders.ts';
+
+/** What the server has for all requests. */
+export interface Services {
+  readonly profiles: ProfileRegistry;
+  readonly feed: SessionFeed;
+  readonly version: string;
+  readonly writable: boolean;
+  readonly limits: { readonly maxCost: number; readonly maxDepth: number };
+}
+
+/** A plain object: GraphQL Yoga copies the properties of a context into one of its own. */
+export interface Context {
+  readonly services: Services;
+  /** Aborts when the client is gone or the operation is over. */
+  readonly signal: AbortSignal;
+  /** Null and undefined mean the default profile. Throws `InvalidInput` with PROFILE_NOT_FOUND. */
+  readonly store: (profile?: string | null) => Promise<SessionStore>;
+  /** The loaders of a profile whose store was opened: fields of sessions and messages pass the profile that these came from. */
+  readonly loaders: (profile: string) => StoreLoaders;
+  /** Forgets everything loaded: what one event of a subscription saw is old for the next. */
+  readonly reset: () => void;
+}
+
+export function createContext(services: Services, signal: AbortSignal): Context {
+  const loaders = new Map<SessionStore, StoreLoaders>();
+  return {
+    services,
+    signal,
+    store: (profile) => services.profiles.store(profile),
+    loaders: (profile) => {
+      const store = services.profiles.opened(profile);
+      const known = loaders.get(store);
+      if (known !== undefined) return known;
+      const made = createLoaders(store);
+      loaders.set(store, made);
+      return made;
+    },
+    reset: () => loaders.clear(),
+  };
+}

@@ -1,0 +1,48 @@
+/**
+ * The DataLoaders of one request (one event, for a subscription) and one store: each field of a list asks alone, the store answers all at once.
+ */
+import DataLoader from 'dataloader';
+import type { PageRequest } from '../src/paging.ts';
+import type { MessagesQuery, SessionStore } from '../src/session-store.ts';
+import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
+
+export type StoreLoaders = ReturnType<typeof createLoaders>;
+
+export type MessagePageKey = MessagesQuery & { readonly page: PageRequest };
+
+export function createLoaders(store: SessionStore) {
+  return {
+    session: byKey((ids) => store.sessions(ids), null),
+    children: byKey((ids) => store.children(ids), []),
+    conversation: byKey((ids) => store.conversations(ids), null),
+    family: byKey((ids) => store.families(ids), null),
+    preview: byKey((ids) => store.previews(ids), null),
+    details: byKey((ids) => store.details(ids), null),
+    modelUsage: byKey((ids) => store.modelUsage(ids), []),
+    liveness: byKey((ids) => store.liveness(ids), null),
+    message: byKey((rowIds) => store.messages(rowIds), null),
+    rowVersion: byKey((rowIds) => store.rowVersions(rowIds), null),
+    messagePage: inOrder((keys: readonly MessagePageKey[]) => store.messagePages(keys)),
+    messageCount: inOrder((keys: readonly MessagesQuery[]) => store.messageCounts(keys)),
+    toolResult: inOrder((keys: readonly ToolCallKey[]) => store.toolResults(keys)),
+    around: inOrder((anchors: readonly Anchor[]) => store.messagesAround(anchors, 'CLOCK')),
+  };
+}
+
+function byKey<V, M>(load: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>, missing: M): DataLoader<string, V | M> {
+  return new DataLoader<string, V | M>(async (keys) => {
+    const found = await load(keys);
+    return keys.map((key) => found.get(key) ?? missing);
+  });
+}
+
+/** Keys are objects that say all there is to say; equal ones are loaded once. */
+function inOrder<K extends object, V>(load: (keys: readonly K[]) => Promise<readonly V[]>): DataLoader<K, V, string> {
+  return new DataLoader<K, V, string>(
+    async (keys) => {
+      const values = await load(keys);
+      return keys.map((_, index) => values[index] ?? new Error('the store gave fewer answers than were asked for'));
+    },
+    { cacheKeyFn: (key) => JSON.stringify(key) },
+  );
+}

@@ -1,0 +1,171 @@
+/**
+ * Messages of sessions, and the fields of a message.
+ */
+import { InvalidInput } from '../src/errors.ts';
+import { type Page, type PageArguments, pageRequest } from '../src/paging.ts';
+import type { MessageScope, MessagesQuery, StoredMessage, StoredSession, StoredTranscript } from '../src/session-store.ts';
+import { type ContentPart, contentParts, contentText } from '../src/state-db/content.ts';
+import { type DataWarning, isJsonObject, parseJson } from '../src/state-db/decode.ts';
+import { parseRowId } from '../src/state-db/messages.ts';
+import { isSummaryCarrier } from '../src/state-db/summary-markers.ts';
+import type { TranscriptView } from '../src/state-db/transcript.ts';
+import type { MessageView } from '../src/state-db/visibility.ts';
+import type { Context } from './context.ts';
+
+export interface MessagesArguments extends PageArguments {
+  readonly view?: MessageView | null | undefined;
+  readonly scope?: MessageScope | null | undefined;
+}
+
+export interface MessageConnection extends Page<StoredMessage> {
+  readonly query: MessagesQuery;
+  readonly profile: string;
+}
+
+export async function messages(session: StoredSession, args: MessagesArguments, ctx: Context): Promise<MessageConnection> {
+  const page = pageRequest(args);
+  const query: MessagesQuery = { sessionId: session.id, view: args.view ?? 'DISPLAY', scope: args.scope ?? 'CONVERSATION' };
+  const found = await ctx.loaders(session.profile).messagePage.load({ ...query, page });
+  return { ...found, query, profile: session.profile };
+}
+
+export function messageTotal(connection: MessageConnection, _: unknown, ctx: Context): Promise<number> {
+  return ctx.loaders(connection.profile).messageCount.load(connection.query);
+}
+
+export async function transcript(
+  session: StoredSession,
+  args: { view?: TranscriptView | null | undefined },
+  ctx: Context,
+): Promise<StoredTranscript> {
+  return (await ctx.store(session.profile)).transcript(session.id, args.view ?? 'DISPLAY');
+}
+
+export async function message(
+  _: unknown,
+  args: { rowId: string; profile?: string | null | undefined },
+  ctx: Context,
+): Promise<StoredMessage | null> {
+  const store = await ctx.store(args.profile);
+  return ctx.loaders(store.profile).message.load(parseRowId(args.rowId));
+}
+
+const LARGEST_WINDOW = 100;
+
+export async function messagesAround(
+  _: unknown,
+  args: { rowId: string; window?: number | null | undefined; profile?: string | null | undefined },
+  ctx: Context,
+): Promise<readonly StoredMessage[]> {
+  const store = await ctx.store(args.profile);
+  const anchor = await ctx.loaders(store.profile).message.load(parseRowId(args.rowId));
+  if (anchor === null) return [];
+  const window = checkedWindow('window', args.window ?? 5, LARGEST_WINDOW);
+  const [rows] = await store.messagesAround([{ sessionId: anchor.sessionId, rowId: anchor.rowId, window }], 'ROW');
+  return rows ?? [];
+}
+
+export function checkedWindow(name: string, value: number, largest: number): number {
+  if (value < 0 || value > largest) throw new InvalidInput(`${name} must be between 0 and ${largest}; it was ${value}.`);
+  return value;
+}
+
+// ---------------------------------------------------------------- fields of a message
+
+/** The session of a message. A row whose session is gone is never reached through a list; by its row id it is an error. */
+export async function sessionOf(row: StoredMessage, _: unknown, ctx: Context): Promise<StoredSession> {
+  const session = await ctx.loaders(row.profile).session.load(row.sessionId);
+  if (session === null) throw new InvalidInput('The session of this message no longer exists.', {}, 'SESSION_ROW_MISSING');
+  return session;
+}
+
+const ROLES = { user: 'USER', assistant: 'ASSISTANT', tool: 'TOOL', system: 'SYSTEM' } as const;
+
+export type MessageRole = 'USER' | 'ASSISTANT' | 'TOOL' | 'SYSTEM' | 'OTHER';
+
+export function role(row: StoredMessage): MessageRole {
+  return Object.hasOwn(ROLES, row.role) ? ROLES[row.role as keyof typeof ROLES] : 'OTHER';
+}
+
+export function text(row: StoredMessage): string {
+  return contentText(row.content);
+}
+
+export function parts(row: StoredMessage): ContentPart[] {
+  return contentParts(row.content);
+}
+
+export function isSummary(row: StoredMessage): boolean {
+  return row.compressedSummary || isSummaryCarrier(row);
+}
+
+/** reasoning, else reasoning_content: writers fill one or both. */
+export function reasoning(row: StoredMessage): string | null {
+  return row.reasoning || row.reasoningContent || null;
+}
+
+/** Changes with the columns that a rewrite owns; null where the row can't be rewritten (`spec/state-db.md` 8.5). */
+export function rowVersion(row: StoredMessage, _: unknown, ctx: Context): Promise<string | null> | null {
+  return row.state === 'LIVE' ? ctx.loaders(row.profile).rowVersion.load(row.rowId) : null;
+}
+
+export function warnings(row: StoredMessage): readonly DataWarning[] {
+  return row.warnings;
+}
+
+export interface Reaction {
+  readonly emoji: string;
+  readonly author: string;
+  /** Epoch seconds. */
+  readonly at: number | null;
+}
+
+/** Reactions out of display_metadata; entries of another shape are left out (`spec/state-db.md` 4.10). */
+export function reactions(row: StoredMessage): Reaction[] {
+  const list = row.displayMetadata?.reactions;
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((entry) => {
+    if (!isJsonObject(entry) || typeof entry.emoji !== 'string' || typeof entry.author !== 'string') return [];
+    const at = typeof entry.at === 'number' && entry.at >= 0 && entry.at <= 4_200_000_000 ? entry.at : null;
+    return [{ emoji: entry.emoji, author: entry.author, at }];
+  });
+}
+
+// ---------------------------------------------------------------- tool calls
+
+export interface ToolCall {
+  readonly row: StoredMessage;
+  readonly toolCallId: string | null;
+  readonly name: string;
+  /** Parsed; null when they are not JSON. */
+  readonly arguments: unknown;
+  readonly rawArguments: string | null;
+}
+
+/** The calls of an assistant message; entries of another shape keep their place with what they have. */
+export function toolCalls(row: StoredMessage): ToolCall[] {
+  return row.toolCalls.map((entry) => {
+    const call = isJsonObject(entry) ? entry : {};
+    const fn = isJsonObject(call.function) ? call.function : call;
+    const rawArguments = typeof fn.arguments === 'string' ? fn.arguments : fn.arguments === undefined ? null : JSON.stringify(fn.arguments);
+    return {
+      row,
+      toolCallId: firstText(call.id, call.call_id, call.tool_call_id),
+      name: firstText(fn.name, call.name) ?? '',
+      arguments: rawArguments === null ? null : (parseJson(rawArguments) ?? null),
+      rawArguments,
+    };
+  });
+}
+
+/** The row that answers the call; null while it runs, and when the result is gone. */
+export function toolResult(call: ToolCall, _: unknown, ctx: Context): Promise<StoredMessage | null> | null {
+  if (call.toolCallId === null) return null;
+  const { profile, sessionId, rowId, active } = call.row;
+  return ctx.loaders(profile).toolResult.load({ sessionId, rowId, toolCallId: call.toolCallId, live: active });
+}
+
+function firstText(...values: unknown[]): string | null {
+  for (const value of values) if (typeof value === 'string' && value !== '') return value;
+  return null;
+}

@@ -1,0 +1,147 @@
+/**
+ * Fields of a session. What the store gave with the session is answered at once; everything else comes through the loaders.
+ */
+import type { Conversation, StoredSession } from '../src/session-store.ts';
+import type { DataWarning } from '../src/state-db/decode.ts';
+import type { EdgeKind } from '../src/state-db/lineage.ts';
+import { BACKGROUND_SOURCES } from '../src/state-db/listing.ts';
+import type { ModelUsage, UsageFigures } from '../src/state-db/usage.ts';
+import type { Context } from './context.ts';
+import { int32 } from './numbers.ts';
+
+export interface SessionSource {
+  readonly raw: string;
+  /** CLI, CHAT, WEB, API, BACKGROUND, DELEGATE, OTHER. */
+  readonly family: string;
+  readonly label: string;
+}
+
+const FAMILIES: Readonly<Record<string, string>> = {
+  cli: 'CLI',
+  tui: 'CLI',
+  desktop: 'CLI',
+  acp: 'CLI',
+  webui: 'WEB',
+  api_server: 'API',
+  subagent: 'DELEGATE',
+};
+const LABELS: Readonly<Record<string, string>> = {
+  cli: 'CLI',
+  tui: 'TUI',
+  acp: 'ACP',
+  webui: 'Web UI',
+  api_server: 'API',
+  cron: 'Cron',
+  subagent: 'Sub-agent',
+  kanban: 'Kanban',
+  webhook: 'Webhook',
+};
+
+/** A source as stored, with a group and a name for people; blank counts as the command line (`spec/state-db.md` 7). */
+export function sourceOf(session: StoredSession): SessionSource {
+  const raw = session.source;
+  const key = raw.trim().toLowerCase() || 'cli';
+  const family = BACKGROUND_SOURCES.has(key) ? 'BACKGROUND' : (FAMILIES[key] ?? (session.sessionKey === null ? 'OTHER' : 'CHAT'));
+  return { raw, family, label: LABELS[key] ?? key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' ') };
+}
+
+/** Rows with active = 1; null when they can't be read. */
+export function messageCount(session: StoredSession): number | null {
+  return session.stats === null ? null : int32(session.stats.live);
+}
+
+/** 7.4: tracked, and something newer than the read mark; sessions that were never tracked count as read. */
+export function isUnread(session: StoredSession): boolean {
+  return session.lastReadAt !== null && (session.recency ?? session.startedAt ?? 0) > session.lastReadAt;
+}
+
+export async function preview(session: StoredSession, _: unknown, ctx: Context): Promise<string | null> {
+  const found = await ctx.loaders(session.profile).preview.load(session.id);
+  return found === null || found.text === '' ? null : found.text;
+}
+
+/** The title, else that of the nearest earlier segment, else the preview, else a neutral name; never empty. */
+export async function displayTitle(session: StoredSession, _: unknown, ctx: Context): Promise<string> {
+  if (session.title !== null && session.title.trim() !== '') return session.title;
+  const { segments } = await conversation(session, ctx);
+  const before = segments.slice(
+    0,
+    segments.findIndex((segment) => segment.id === session.id),
+  );
+  const inherited = before.findLast((segment) => segment.title !== null && segment.title.trim() !== '');
+  return inherited?.title ?? (await preview(session, undefined, ctx)) ?? 'Untitled session';
+}
+
+export function usage(session: StoredSession): UsageFigures {
+  return { ...session, apiCalls: session.apiCallCount };
+}
+
+export function modelUsage(session: StoredSession, _: unknown, ctx: Context): Promise<readonly ModelUsage[]> {
+  return ctx.loaders(session.profile).modelUsage.load(session.id);
+}
+
+export async function systemPrompt(session: StoredSession, _: unknown, ctx: Context): Promise<string | null> {
+  return (await ctx.loaders(session.profile).details.load(session.id))?.systemPrompt ?? null;
+}
+
+export async function modelConfig(session: StoredSession, _: unknown, ctx: Context): Promise<Readonly<Record<string, unknown>> | null> {
+  return (await ctx.loaders(session.profile).details.load(session.id))?.modelConfig ?? null;
+}
+
+export async function toolNames(session: StoredSession, _: unknown, ctx: Context): Promise<readonly string[]> {
+  return (await ctx.loaders(session.profile).details.load(session.id))?.toolNames ?? [];
+}
+
+export function parent(session: StoredSession, _: unknown, ctx: Context): Promise<StoredSession | null> | null {
+  return session.parentId === null ? null : ctx.loaders(session.profile).session.load(session.parentId);
+}
+
+export async function children(
+  session: StoredSession,
+  args: { kinds?: readonly EdgeKind[] | null | undefined },
+  ctx: Context,
+): Promise<readonly StoredSession[]> {
+  const all = await ctx.loaders(session.profile).children.load(session.id);
+  return args.kinds ? all.filter((child) => child.edgeKind !== null && args.kinds?.includes(child.edgeKind)) : all;
+}
+
+export async function root(session: StoredSession, _: unknown, ctx: Context): Promise<StoredSession> {
+  return (await conversation(session, ctx)).root;
+}
+
+export async function tip(session: StoredSession, _: unknown, ctx: Context): Promise<StoredSession> {
+  return (await conversation(session, ctx)).tip;
+}
+
+/** The conversation as seen from a session; from the session alone when it went since it was read. */
+export async function conversation(session: StoredSession, ctx: Context): Promise<Conversation> {
+  const found = await ctx.loaders(session.profile).conversation.load(session.id);
+  return found ?? { root: session, tip: session, segments: [session], liveContinuation: null };
+}
+
+/** What could not be trusted: cells of the row, its place in the lineage, its counters (`field-cases` F13, F19, F57, F65). */
+export async function warnings(session: StoredSession, _: unknown, ctx: Context): Promise<DataWarning[]> {
+  const found = [...session.warnings];
+  const { stats } = session;
+  if (session.parentId !== null && (await parent(session, undefined, ctx)) === null) {
+    found.push({ code: 'MISSING_PARENT', field: 'parent_session_id', message: 'The parent that this session names does not exist.' });
+  }
+  if (stats !== null && stats.total === 0 && session.storedMessageCount > 0) {
+    found.push({
+      code: 'ROWS_MISSING',
+      field: null,
+      message: `The session is said to have ${session.storedMessageCount} messages, but none are stored.`,
+    });
+  } else if (stats !== null && stats.live !== session.storedMessageCount) {
+    const text = `The stored counter says ${session.storedMessageCount}; ${stats.live} live messages are there.`;
+    found.push({ code: 'COUNT_MISMATCH', field: 'message_count', message: text });
+  }
+  if (session.profileName !== null && session.profileName !== session.profile) {
+    found.push({
+      code: 'FOREIGN_PROFILE',
+      field: 'profile_name',
+      message: `The row says that it belongs to profile ${session.profileName}.`,
+    });
+  }
+  return found;
+}

@@ -1,0 +1,21 @@
+/**
+ * The schema: every file adds its noun to the builder, in an order in which each finds what it refers to.
+ */
+import type { GraphQLSchema } from 'graphql';
+import { builder } from './builder.ts';
+import './scalars.ts';
+
+builder.queryType({ description: 'Everything that can be read.' });
+
+import './node.ts';
+import './errors.ts';
+import './store.ts';
+import './usage.ts';
+import './liveness.ts';
+import './session.ts';
+import './lineage.ts';
+import './message.ts';
+import './search.ts';
+import './live.ts';
+
+export const schema: GraphQLSchema = builder.toSchema();

@@ -1,0 +1,283 @@
+/**
+ * Changes of many sessions at state level: one watcher a store feeds any number of subscribers; each holds only which sessions changed
+ * since it last looked, and the newest state of each (`spec/live-turns.md` 12, 15, 16).
+ */
+import { randomUUID } from 'node:crypto';
+import type { SessionChange, SessionStore, SessionsEvent, StoredSession } from '../session-store.ts';
+import { decodeSessionsCursor, encodeSessionsCursor } from './live-cursor.ts';
+import { PushStream } from './push-stream.ts';
+import { StoreWatcher } from './store-watcher.ts';
+
+export type SessionChangeKind = 'STATE' | 'ADDED' | 'ROTATED' | 'UPDATED' | 'MESSAGES' | 'ENDED' | 'REOPENED' | 'DELETED';
+
+export interface LiveSessionChange {
+  readonly profile: string;
+  readonly sessionId: string;
+  readonly conversationId: string;
+  readonly kinds: readonly SessionChangeKind[];
+  /** The session that this one continues, where it took over. */
+  readonly previousSessionId: string | null;
+  readonly session: StoredSession | null;
+  readonly deleted: boolean;
+}
+
+export interface LiveSessionsFrame {
+  readonly cursor: string;
+  readonly changes: readonly LiveSessionChange[];
+  /** True when everything was sent anew, because the cursor could not be continued. */
+  readonly reset: boolean;
+}
+
+export interface FollowOptions {
+  /** Only these sessions; null follows all. */
+  readonly sessionIds: readonly string[] | null;
+  readonly after: string | null;
+  /** Frames a second at most. */
+  readonly maxRateHz: number;
+}
+
+/** Changes that a store's ring keeps for subscribers that come back. */
+const RING_LENGTH = 4096;
+
+interface Hub {
+  readonly store: SessionStore;
+  readonly watcher: StoreWatcher;
+  readonly subscribers: Set<(change: LiveSessionChange | null) => void>;
+  ring: { position: number; change: LiveSessionChange }[];
+  position: number;
+  stopListening: () => void;
+}
+
+export class SessionFeed {
+  readonly #boot = randomUUID().slice(0, 8);
+  readonly #hubs = new Map<SessionStore, Hub>();
+  #streams = 0;
+
+  /** Subscriptions that are open now. */
+  get subscribers(): number {
+    return this.#streams;
+  }
+
+  /** Watches that are open now; for tests that nothing leaks. */
+  get watches(): number {
+    return [...this.#hubs.values()].filter((hub) => hub.watcher.users > 0).length;
+  }
+
+  /**
+   * Frames of changes, the first at once: the state of the sessions asked for, or what the cursor missed. Throws `InvalidInput` for a
+   * cursor that is none, `StoreUnreadable` when the store can't be read at the start.
+   */
+  async follow(store: SessionStore, options: FollowOptions, signal: AbortSignal): Promise<AsyncIterableIterator<LiveSessionsFrame>> {
+    const cursor = options.after === null ? null : decodeSessionsCursor(options.after, store.profile);
+    const hub = this.#hubOf(store);
+    const release = hub.watcher.use();
+    const wanted = options.sessionIds === null ? null : new Set(options.sessionIds);
+    const pending = new Map<string, LiveSessionChange>();
+    let reset = false;
+    let generation: string;
+    try {
+      await store.check();
+      generation = await store.generation();
+      const missed = cursor === null ? null : this.#missed(hub, cursor, generation);
+      reset = cursor !== null && missed === null;
+      const start = missed ?? (wanted !== null || reset ? await this.#states(store, options.sessionIds) : []);
+      for (const change of start) if (wanted === null || wanted.has(change.sessionId)) pending.set(change.sessionId, change);
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return this.#stream(hub, { pending, wanted, generation, reset, intervalMs: 1000 / options.maxRateHz, release }, signal);
+  }
+
+  /** The store's status now and after every change of its health. */
+  followHealth(store: SessionStore, signal: AbortSignal): AsyncIterableIterator<SessionStore> {
+    const hub = this.#hubOf(store);
+    const release = hub.watcher.use();
+    let due = true;
+    const stream = new PushStream<SessionStore>(
+      () => {
+        if (!due) return null;
+        due = false;
+        return store;
+      },
+      () => {
+        this.#streams--;
+        stopListening();
+        release();
+      },
+      signal,
+    );
+    this.#streams++;
+    const stopListening = store.onHealth(() => {
+      due = true;
+      stream.wake();
+    });
+    return stream;
+  }
+
+  close(): void {
+    for (const hub of this.#hubs.values()) hub.stopListening();
+    this.#hubs.clear();
+  }
+
+  #stream(
+    hub: Hub,
+    state: {
+      pending: Map<string, LiveSessionChange>;
+      wanted: ReadonlySet<string> | null;
+      generation: string;
+      reset: boolean;
+      intervalMs: number;
+      release: () => void;
+    },
+    signal: AbortSignal,
+  ): AsyncIterableIterator<LiveSessionsFrame> {
+    let first = true;
+    let lastFrameAt = Number.NEGATIVE_INFINITY;
+    let timer: NodeJS.Timeout | null = null;
+    let { generation, reset } = state;
+    const take = (): LiveSessionsFrame | null => {
+      if (!first && state.pending.size === 0 && !reset) return null;
+      const wait = lastFrameAt + state.intervalMs - performance.now();
+      if (!first && wait > 0) {
+        timer ??= setTimeout(() => {
+          timer = null;
+          stream.wake();
+        }, wait);
+        return null;
+      }
+      first = false;
+      lastFrameAt = performance.now();
+      const changes = [...state.pending.values()];
+      state.pending.clear();
+      const cursor = encodeSessionsCursor({ profile: hub.store.profile, generation, boot: this.#boot, position: hub.position });
+      const frame = { cursor, changes, reset };
+      reset = false;
+      return frame;
+    };
+    const listener = (change: LiveSessionChange | null) => {
+      if (change === null) {
+        // Another file was opened: everything may be different, so the followed sessions are sent anew.
+        void Promise.all([hub.store.generation(), this.#states(hub.store, state.wanted === null ? null : [...state.wanted])]).then(
+          ([fresh, states]) => {
+            generation = fresh;
+            reset = true;
+            state.pending.clear();
+            for (const each of states) state.pending.set(each.sessionId, each);
+            stream.wake();
+          },
+          () => stream.wake(),
+        );
+        return;
+      }
+      if (state.wanted !== null && !state.wanted.has(change.sessionId) && !state.wanted.has(change.previousSessionId ?? '')) return;
+      state.pending.set(change.sessionId, merged(state.pending.get(change.sessionId), change));
+      stream.wake();
+    };
+    const stream = new PushStream(
+      take,
+      () => {
+        this.#streams--;
+        if (timer !== null) clearTimeout(timer);
+        hub.subscribers.delete(listener);
+        state.release();
+      },
+      signal,
+    );
+    this.#streams++;
+    if (!signal.aborted) hub.subscribers.add(listener);
+    return stream;
+  }
+
+  /** Changes after the cursor, or null when this process can't tell them. */
+  #missed(hub: Hub, cursor: { generation: string; boot: string; position: number }, generation: string): LiveSessionChange[] | null {
+    if (cursor.boot !== this.#boot || cursor.generation !== generation || cursor.position > hub.position) return null;
+    const oldest = hub.ring[0]?.position ?? hub.position + 1;
+    if (cursor.position + 1 < oldest && cursor.position < hub.position) return null;
+    return hub.ring.filter((entry) => entry.position > cursor.position).map((entry) => entry.change);
+  }
+
+  async #states(store: SessionStore, ids: readonly string[] | null): Promise<LiveSessionChange[]> {
+    const sessions = ids === null ? await store.allSessions() : [...(await store.sessions(ids)).values()];
+    const present = sessions.map((session) => toChange(store.profile, session, ['STATE'], null));
+    const known = new Set(sessions.map((session) => session.id));
+    const gone = (ids ?? []).filter((id) => !known.has(id));
+    return [...present, ...gone.map((id) => ({ ...GONE, profile: store.profile, sessionId: id, conversationId: id }))];
+  }
+
+  #hubOf(store: SessionStore): Hub {
+    const known = this.#hubs.get(store);
+    if (known !== undefined) return known;
+    let changed = false;
+    const check = async () => {
+      changed = false;
+      await store.check();
+      return changed;
+    };
+    const hub: Hub = {
+      store,
+      watcher: new StoreWatcher({ path: store.path, check }),
+      subscribers: new Set(),
+      ring: [],
+      position: 0,
+      stopListening: () => {},
+    };
+    hub.stopListening = store.onSessions((event) => {
+      changed = true;
+      this.#onEvent(hub, event);
+    });
+    this.#hubs.set(store, hub);
+    return hub;
+  }
+
+  #onEvent(hub: Hub, event: SessionsEvent): void {
+    if (event.kind === 'RESET') {
+      hub.ring = [];
+      hub.position++;
+      for (const subscriber of hub.subscribers) subscriber(null);
+      return;
+    }
+    for (const each of event.changes) {
+      const change = describe(hub.store.profile, each);
+      hub.ring.push({ position: ++hub.position, change });
+      for (const subscriber of hub.subscribers) subscriber(change);
+    }
+    if (hub.ring.length > RING_LENGTH) hub.ring = hub.ring.slice(-RING_LENGTH);
+  }
+}
+
+const GONE = { kinds: ['DELETED'], previousSessionId: null, session: null, deleted: true } as const;
+
+function toChange(
+  profile: string,
+  session: StoredSession,
+  kinds: readonly SessionChangeKind[],
+  previousSessionId: string | null,
+): LiveSessionChange {
+  return { profile, sessionId: session.id, conversationId: session.conversationId, kinds, previousSessionId, session, deleted: false };
+}
+
+/** Pure: what a change of a session's state means to a list. */
+export function describe(profile: string, { before, after }: SessionChange): LiveSessionChange {
+  if (after === null) {
+    return { ...GONE, profile, sessionId: before?.id ?? '', conversationId: before?.conversationId ?? '' };
+  }
+  const previous = after.edgeKind === 'COMPRESSION' ? after.parentId : null;
+  if (before === null) return toChange(profile, after, [previous === null ? 'ADDED' : 'ROTATED'], previous);
+  const kinds: SessionChangeKind[] = [];
+  if (before.endedAt === null && after.endedAt !== null) kinds.push('ENDED');
+  if (before.endedAt !== null && after.endedAt === null) kinds.push('REOPENED');
+  if (before.stats?.total !== after.stats?.total || before.stats?.live !== after.stats?.live) kinds.push('MESSAGES');
+  if (kinds.length === 0) kinds.push('UPDATED');
+  return toChange(profile, after, kinds, null);
+}
+
+/** The newest state, with everything that happened since the last frame. */
+function merged(earlier: LiveSessionChange | undefined, later: LiveSessionChange): LiveSessionChange {
+  if (earlier === undefined) return later;
+  return {
+    ...later,
+    kinds: [...new Set([...earlier.kinds, ...later.kinds])],
+    previousSessionId: later.previousSessionId ?? earlier.previousSessionId,
+  };
+}

@@ -1,0 +1,107 @@
+/**
+ * Notices commits of other processes (`spec/live-turns.md` 7.2): a watch on the store's folder, followed up because an event can come
+ * before the commit is readable, and a safety poll for file systems that tell nothing. Costs nothing while nobody listens.
+ */
+import { type FSWatcher, watch } from 'node:fs';
+import { basename, dirname } from 'node:path';
+
+/** After an event of the folder the store is looked at at once and again after these times. */
+const FOLLOW_UP_MS = [2, 10, 40] as const;
+const SAFETY_POLL_MS = 250;
+/** When changes come that no event announced, the watch can't be trusted and this poll takes over. */
+const POLLING_MS = 50;
+const SILENT_CHANGES = 3;
+
+export interface WatchedStore {
+  readonly path: string;
+  /** Looks for changes and reports whether there were any. */
+  readonly check: () => Promise<boolean>;
+}
+
+export class StoreWatcher {
+  readonly #store: WatchedStore;
+  #users = 0;
+  #folder: FSWatcher | null = null;
+  #timers = new Set<NodeJS.Timeout>();
+  #poll: NodeJS.Timeout | null = null;
+  #lastEventAt = 0;
+  #silentChanges = 0;
+
+  constructor(store: WatchedStore) {
+    this.#store = store;
+  }
+
+  /** Watches until the returned function is called; any number of users share one watch. */
+  use(): () => void {
+    if (this.#users++ === 0) this.#start();
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      if (--this.#users === 0) this.#stop();
+    };
+  }
+
+  get users(): number {
+    return this.#users;
+  }
+
+  /** WATCH: events and a slow poll. POLL: the folder can't be watched, or its events were missing. */
+  get mode(): 'WATCH' | 'POLL' {
+    return this.#folder !== null && this.#silentChanges < SILENT_CHANGES ? 'WATCH' : 'POLL';
+  }
+
+  #start(): void {
+    const file = basename(this.#store.path);
+    try {
+      this.#folder = watch(dirname(this.#store.path), { persistent: false }, (_, name) => {
+        if (name === null || name.startsWith(file)) this.#onEvent();
+      });
+      this.#folder.on('error', () => this.#dropWatch());
+    } catch {
+      // No such folder, or a file system that can't be watched: the poll finds what happens.
+      this.#folder = null;
+    }
+    this.#schedulePoll();
+  }
+
+  #stop(): void {
+    this.#dropWatch();
+    if (this.#poll !== null) clearTimeout(this.#poll);
+    this.#poll = null;
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+    this.#silentChanges = 0;
+  }
+
+  #dropWatch(): void {
+    this.#folder?.close();
+    this.#folder = null;
+  }
+
+  #onEvent(): void {
+    this.#lastEventAt = performance.now();
+    void this.#store.check();
+    // A follow-up that waits already covers this event as well.
+    if (this.#timers.size > 0) return;
+    for (const ms of FOLLOW_UP_MS) {
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer);
+        void this.#store.check();
+      }, ms);
+      this.#timers.add(timer);
+    }
+  }
+
+  #schedulePoll(): void {
+    this.#poll = setTimeout(() => void this.#onPoll(), this.mode === 'WATCH' ? SAFETY_POLL_MS : POLLING_MS);
+    this.#poll.unref();
+  }
+
+  async #onPoll(): Promise<void> {
+    const changed = await this.#store.check();
+    const announced = performance.now() - this.#lastEventAt < SAFETY_POLL_MS * 2;
+    if (changed && !announced) this.#silentChanges++;
+    if (this.#users > 0) this.#schedulePoll();
+  }
+}

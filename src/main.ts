@@ -1,0 +1,203 @@
+/**
+ * Puts the house together: configuration, stores, schema, server. The only file of src/ that knows schema/ and resolvers/.
+ */
+import { readFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import pino, { type Logger } from 'pino';
+import { type Context, createContext, type Services } from '../resolvers/context.ts';
+import { schema } from '../schema/index.ts';
+import { type Config, readConfig, SETTINGS } from './config.ts';
+import { CaduceusError } from './errors.ts';
+import { JobPool } from './jobs/pool.ts';
+import { SessionFeed } from './live/session-feed.ts';
+import { locateHome, ProfileRegistry } from './profiles.ts';
+import { Engine } from './server/engine.ts';
+import { Gate } from './server/gate.ts';
+import { GraphQLHttp } from './server/graphql-http.ts';
+import { ENDPOINT, HttpServer } from './server/http-server.ts';
+import { loadToken, TokenCheck } from './server/token.ts';
+import { StateDbStore } from './state-db/store.ts';
+
+export interface RunningServer {
+  /** Without the token. */
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+/** The command line. Ends the process with code 1 and one sentence when it can't start. */
+export async function main(argv: readonly string[]): Promise<void> {
+  const program = new Command('caduceus')
+    .description('A GraphQL API over the session store of the Hermes Agent and the Hermes Web UI.')
+    .version(version());
+  const serve = program.command('serve').description('Serve the stores of this machine over HTTP, SSE and WebSocket.');
+  for (const entry of Object.values(SETTINGS))
+    serve.option(entry.flag, `${entry.meaning} (${entry.environment}; default: ${entry.shownDefault || 'none'})`);
+  serve.action(async (flags: Record<string, string | boolean>) => {
+    // Commander takes --no-auth for the negation of an option called auth.
+    const { auth, ...others } = flags;
+    await run({ ...others, ...(auth === false ? { noAuth: true } : {}) });
+  });
+  await program.parseAsync([...argv], { from: 'user' });
+}
+
+async function run(flags: Record<string, string | boolean>): Promise<void> {
+  try {
+    const config = readConfig(flags, process.env);
+    const log = pino({ level: config.logLevel, base: null, redact: ['token', '*.token'] }, pino.destination({ dest: 2, sync: false }));
+    const server = await startServer(config, log);
+    const stop = () => {
+      void server.close().then(() => process.exit(0));
+    };
+    process.once('SIGINT', stop);
+    process.once('SIGTERM', stop);
+  } catch (error) {
+    if (!(error instanceof CaduceusError)) throw error;
+    process.stderr.write(`caduceus: ${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+/** Starts everything and prints the address. Throws `CaduceusError` when it can't. */
+export async function startServer(
+  config: Config,
+  log: Logger,
+  print: (line: string) => void = (line) => process.stdout.write(`${line}\n`),
+): Promise<RunningServer> {
+  const secret = config.noAuth ? null : (config.token ?? (await loadToken(config.stateDir)));
+  const token = secret === null ? null : new TokenCheck(secret);
+  const demo = await startDemo(config);
+  const jobs = new JobPool(programUrl('./jobs/job-process'), config.slowReaders);
+  const profiles = openProfiles(config, demo?.home ?? null, jobs);
+  const feed = new SessionFeed();
+  const services: Services = {
+    profiles,
+    feed,
+    version: version(),
+    writable: false,
+    limits: { maxCost: config.maxCost, maxDepth: config.maxDepth },
+  };
+  const engine = new Engine<Context>({
+    schema,
+    createContext: (signal) => createContext(services, signal),
+    log,
+    limits: config,
+    endpoint: ENDPOINT,
+  });
+  const gate = new Gate({ token, host: config.host, allowedHosts: config.allowedHosts, allowedOrigins: config.allowedOrigins });
+  const graphql = new GraphQLHttp(engine, config);
+  const server = new HttpServer({
+    engine,
+    graphql,
+    gate,
+    token,
+    log,
+    maxBodyBytes: config.maxBodyBytes,
+    maxSubscriptions: config.maxSubscriptions,
+  });
+  const close = async () => {
+    demo?.stop();
+    await server.close();
+    feed.close();
+    profiles.close();
+    jobs.close();
+  };
+  try {
+    const port = await server.listen(config.host, config.port);
+    const url = `http://${config.host.includes(':') && !config.host.startsWith('[') ? `[${config.host}]` : config.host}:${port}/`;
+    print(secret === null ? url : `${url}#token=${encodeURIComponent(secret)}`);
+    if (config.readyFile !== null)
+      await writeReadyFile(config.readyFile, {
+        url,
+        graphql: new URL(ENDPOINT, url).href,
+        port,
+        pid: process.pid,
+        token: secret,
+        home: profiles.home.root,
+      });
+    log.info({ url, home: profiles.home.root, demo: demo !== null, version: version() }, 'listening');
+    // Opened ahead of the first request, so that it doesn't wait for the catalogue or for a process to start.
+    jobs.warmUp();
+    void profiles
+      .stores()
+      .then((stores) => Promise.all(stores.map((store) => store.check())))
+      .catch((error: unknown) => log.error({ err: error }, 'opening the stores failed'));
+    return { url, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function openProfiles(config: Config, demoHome: string | null, jobs: JobPool): ProfileRegistry {
+  // The demo is a root of its own, wherever it lies.
+  const home = demoHome === null ? locateHome(config.home) : locateHome(demoHome, demoHome);
+  return new ProfileRegistry(home, config.profile, (profile, path) => {
+    return new StateDbStore({
+      profile,
+      path,
+      strictObserver: config.strictObserver,
+      largestCatalogue: config.largestCatalogue,
+      slowReadLimitMs: config.slowReadLimit,
+      largestTranscript: config.maxTranscriptMessages,
+      jobs,
+      now: () => Date.now() / 1000,
+    });
+  });
+}
+
+interface Demo {
+  readonly home: string;
+  readonly stop: () => void;
+}
+
+/** The demo home when it was asked for, or when the machine has no store of its own; with a turn that plays in another process. */
+async function startDemo(config: Config): Promise<Demo | null> {
+  if (!config.demo && (await hasStore(config))) return null;
+  const [{ ensureDemoHome }, { fork }] = await Promise.all([import('./demo/demo-store.ts'), import('node:child_process')]);
+  const { home } = await ensureDemoHome(join(config.stateDir, 'demo'));
+  const player = fork(programUrl('./demo/live-turn-player'), [join(home, 'state.db'), '--turns', 'forever'], {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  player.unref();
+  player.channel?.unref();
+  return { home, stop: () => player.kill() };
+}
+
+async function hasStore(config: Config): Promise<boolean> {
+  const { stat } = await import('node:fs/promises');
+  const { root } = locateHome(config.home);
+  const exists = (path: string) =>
+    stat(path).then(
+      () => true,
+      () => false,
+    );
+  // A home that was named is served as it is, so that a wrong path shows as NOT_FOUND and not as a demo.
+  const named = process.env.HERMES_HOME !== undefined || config.home !== locateHome(config.home).root;
+  return named || (await exists(join(root, 'state.db'))) || (await exists(join(root, 'profiles')));
+}
+
+/** The file of a child process: TypeScript in a checkout, JavaScript in a build. */
+function programUrl(path: string): URL {
+  return new URL(`${path}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+}
+
+/** Written beside and renamed: whoever waits for the file reads all of it. It holds the token, so only its owner may read it. */
+async function writeReadyFile(path: string, facts: object): Promise<void> {
+  await writeFile(`${path}.tmp`, `${JSON.stringify(facts)}\n`, { mode: 0o600 });
+  await rename(`${path}.tmp`, path);
+}
+
+function version(): string {
+  for (const path of ['../package.json', '../../package.json']) {
+    try {
+      const found: unknown = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
+      if (typeof found === 'object' && found !== null && 'version' in found) return String(found.version);
+    } catch {
+      // A build lies one folder deeper than the sources.
+    }
+  }
+  return 'unknown';
+}

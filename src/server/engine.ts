@@ -1,0 +1,153 @@
+/**
+ * One GraphQL engine for all transports: the same schema, limits, masking, caches and context, whichever way an operation comes in.
+ */
+import { type DocumentNode, type ExecutionResult, execute, GraphQLError, type GraphQLSchema, getOperationAST, subscribe } from 'graphql';
+import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { Logger } from 'pino';
+import { Meter, metered } from '../meter.ts';
+import { createErrorMask } from './mask-error.ts';
+import { type DocumentLimits, useDocumentLimits } from './use-document-limits.ts';
+
+export interface EngineOptions<C extends EngineContext> {
+  readonly schema: GraphQLSchema;
+  readonly createContext: (signal: AbortSignal) => C;
+  readonly log: Logger;
+  readonly limits: DocumentLimits & { readonly maxBatch: number };
+  readonly endpoint: string;
+}
+
+/** What the engine needs of a context; resolvers know more of it. */
+export interface EngineContext {
+  readonly reset: () => void;
+}
+
+/** One operation as a client sends it. */
+export interface Operation {
+  readonly query: string;
+  readonly operationName?: string | null | undefined;
+  readonly variables?: Record<string, unknown> | null | undefined;
+}
+
+export type Prepared =
+  | { readonly kind: 'REFUSED'; readonly errors: readonly GraphQLError[] }
+  | {
+      readonly kind: 'READY';
+      readonly document: DocumentNode;
+      readonly type: 'query' | 'mutation' | 'subscription';
+      readonly run: () => Promise<ExecutionResult | AsyncIterable<ExecutionResult>>;
+    };
+
+export class Engine<C extends EngineContext> {
+  readonly yoga: YogaServerInstance<object, C>;
+  readonly schema: GraphQLSchema;
+  readonly #log: Logger;
+
+  constructor(options: EngineOptions<C>) {
+    this.#log = options.log;
+    this.schema = options.schema;
+    const { schema, createContext, limits, endpoint } = options;
+    this.yoga = createYoga<object, C>({
+      schema,
+      graphqlEndpoint: endpoint,
+      context: (initial) => createContext(signalOf(initial)),
+      plugins: [useDocumentLimits(limits), useGraphQLJs(), useFreshLoaders()],
+      maskedErrors: { maskError: createErrorMask(options.log) },
+      batching: { limit: limits.maxBatch },
+      logging: false,
+      graphiql: false,
+      landingPage: false,
+      cors: false,
+      multipart: false,
+      // The body was read and limited before; Yoga's own limit costs as much as a plain request.
+      maxRequestBodySize: false,
+    });
+  }
+
+  /** Parses and validates. What `run` throws or rejects with was not foreseen; errors of fields are part of its result. */
+  prepare(operation: Operation, signal: AbortSignal): Prepared {
+    const enveloped = this.yoga.getEnveloped({ signal, params: operation } as never);
+    let document: DocumentNode;
+    try {
+      document = enveloped.parse(operation.query) as DocumentNode;
+    } catch (error) {
+      return {
+        kind: 'REFUSED',
+        errors: [
+          error instanceof GraphQLError ? withCode(error, 'GRAPHQL_PARSE_FAILED') : new GraphQLError('The document could not be read.'),
+        ],
+      };
+    }
+    const errors = enveloped.validate(enveloped.schema, document) as GraphQLError[];
+    if (errors.length > 0) return { kind: 'REFUSED', errors: errors.map((error) => withCode(error, 'GRAPHQL_VALIDATION_FAILED')) };
+    const type = getOperationAST(document, operation.operationName)?.operation;
+    if (type === undefined)
+      return {
+        kind: 'REFUSED',
+        errors: [new GraphQLError('The document has no such operation.', { extensions: { code: 'OPERATION_NOT_FOUND' } })],
+      };
+    const run = async () => {
+      const contextValue = await enveloped.contextFactory();
+      const args = {
+        schema: enveloped.schema,
+        document,
+        contextValue,
+        operationName: operation.operationName ?? null,
+        variableValues: operation.variables ?? {},
+      };
+      return type === 'subscription' ? enveloped.subscribe(args as never) : enveloped.execute(args as never);
+    };
+    return { kind: 'READY', document, type, run };
+  }
+
+  /** Runs work with a meter and logs one line for it: never content, never a token. */
+  async logged<T>(
+    facts: { transport: string; operationName: string | null; operationType: string },
+    work: () => Promise<T>,
+    failed: (value: T) => boolean,
+  ): Promise<T> {
+    const meter = new Meter();
+    const start = performance.now();
+    let ok = false;
+    try {
+      const value = await metered(meter, work);
+      ok = !failed(value);
+      return value;
+    } finally {
+      const durationMs = Math.round((performance.now() - start) * 10) / 10;
+      this.#log.info({ ...facts, durationMs, statements: meter.statements, rows: meter.rows, ok }, 'request');
+    }
+  }
+}
+
+/** Names go into log lines: letters, digits and underscores, as GraphQL has them, and not without end. */
+export function loggableName(operation: Operation): string | null {
+  const name = operation.operationName ?? /^\s*(?:query|mutation|subscription)\s+([A-Za-z_]\w*)/.exec(operation.query)?.[1] ?? null;
+  return name === null || !/^\w{1,100}$/.test(name) ? null : name;
+}
+
+function signalOf(initial: { readonly signal?: AbortSignal; readonly request?: Request }): AbortSignal {
+  return initial.signal ?? initial.request?.signal ?? new AbortController().signal;
+}
+
+/** Yoga brings an executor of its own; GraphQL's is the reference, and has no reason to be left. */
+function useGraphQLJs(): Plugin {
+  return {
+    onExecute: ({ setExecuteFn }) => setExecuteFn(execute as never),
+    onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe as never),
+  };
+}
+
+/** Loaders live as long as one execution: each event of a subscription starts with empty ones (`field-cases` F80). */
+function useFreshLoaders(): Plugin {
+  return {
+    onSubscribe: ({ args }) => {
+      const { reset } = args.contextValue as unknown as EngineContext;
+      return { onSubscribeResult: () => ({ onNext: () => reset() }) };
+    },
+  };
+}
+
+function withCode(error: GraphQLError, code: string): GraphQLError {
+  error.extensions.code ??= code;
+  return error;
+}

@@ -1,0 +1,140 @@
+/**
+ * GraphQL over WebSocket (graphql-transport-ws) on the same engine. The socket has its own checks, since nothing of HTTP's applies to it.
+ */
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
+import { useServer } from 'graphql-ws/use/ws';
+import { WebSocketServer } from 'ws';
+import { type Engine, type EngineContext, loggableName, type Operation, type Prepared } from './engine.ts';
+import type { Gate } from './gate.ts';
+
+export interface GraphQLWsOptions {
+  readonly path: string;
+  readonly maxBodyBytes: number;
+  readonly maxSubscriptions: number;
+}
+
+/** What a client may send with `connection_init`: the token, where it can't set headers. */
+interface ConnectionParams extends Record<string, unknown> {
+  readonly authorization?: unknown;
+  readonly token?: unknown;
+}
+
+/** How long a client may take to introduce itself, and how often it is asked whether it is still there. */
+const INIT_WAIT_MS = 5000;
+const PING_MS = 12_000;
+
+export class GraphQLWs<C extends EngineContext> {
+  readonly #sockets: WebSocketServer;
+  readonly #dispose: () => void | Promise<void>;
+
+  constructor(server: Server, engine: Engine<C>, gate: Gate, options: GraphQLWsOptions) {
+    const { schema } = engine;
+    this.#sockets = new WebSocketServer({
+      noServer: true,
+      maxPayload: options.maxBodyBytes,
+      handleProtocols: (protocols) => (protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : false),
+    });
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      const refused =
+        new URL(request.url ?? '/', 'http://localhost').pathname === options.path ? gate.refuseAddress(request.headers) : NOT_HERE;
+      if (refused !== null) return refuse(socket, refused.status);
+      this.#sockets.handleUpgrade(request, socket, head, (client) => this.#sockets.emit('connection', client, request));
+    });
+    const disposable = useServer<ConnectionParams>(
+      {
+        connectionInitWaitTimeout: INIT_WAIT_MS,
+        onConnect: ({ connectionParams, extra }) => {
+          if (gate.isSignedIn(extra.request.headers)) return true;
+          return gate.isToken(connectionParams?.authorization ?? connectionParams?.token);
+        },
+        onSubscribe: ({ subscriptions }, _, { query, operationName, variables }) => {
+          if (Object.keys(subscriptions).length > options.maxSubscriptions) return [tooMany(options.maxSubscriptions)];
+          const operation: Operation = { query, operationName, variables };
+          const abort = new AbortController();
+          const prepared = engine.prepare(operation, abort.signal);
+          if (prepared.kind === 'REFUSED') return prepared.errors;
+          const contextValue: Running = { prepared, operation, abort };
+          return {
+            schema,
+            document: prepared.document,
+            operationName: operationName ?? null,
+            variableValues: variables ?? {},
+            contextValue,
+          };
+        },
+        execute: ({ contextValue }) => run(engine, contextValue as Running),
+        subscribe: ({ contextValue }) => run(engine, contextValue as Running),
+        // Without errors the result goes out as it is.
+        onNext: (_, __, ___, ____, { errors, data = null, extensions = {} }) =>
+          errors === undefined ? undefined : { data, extensions, errors: errors.map(withoutHttp) },
+      },
+      this.#sockets,
+      PING_MS,
+    );
+    this.#dispose = () => disposable.dispose();
+  }
+
+  get connections(): number {
+    return this.#sockets.clients.size;
+  }
+
+  async close(): Promise<void> {
+    for (const client of this.#sockets.clients) client.close(GOING_AWAY, 'Going away');
+    await this.#dispose();
+    this.#sockets.close();
+  }
+}
+
+const GOING_AWAY = 1001;
+const NOT_HERE = { status: 404 } as const;
+const REASONS: Readonly<Record<number, string>> = { 403: 'Forbidden', 404: 'Not Found', 421: 'Misdirected Request' };
+
+function refuse(socket: Duplex, status: number): void {
+  socket.end(`HTTP/1.1 ${status} ${REASONS[status] ?? 'Refused'}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}
+
+interface Running {
+  readonly prepared: Extract<Prepared, { kind: 'READY' }>;
+  readonly operation: Operation;
+  readonly abort: AbortController;
+}
+
+/** The library hands back what `onSubscribe` gave it. A subscription that the client completes is stopped at its source first. */
+async function run<C extends EngineContext>(
+  engine: Engine<C>,
+  { prepared, operation, abort }: Running,
+): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
+  const facts = { transport: 'ws', operationName: loggableName(operation), operationType: prepared.type };
+  const result = await engine.logged(facts, prepared.run, (value) => 'errors' in value && (value.errors?.length ?? 0) > 0);
+  return Symbol.asyncIterator in result ? stoppable(result, abort) : result;
+}
+
+/** `return()` aborts before it asks the source to end: a source that waits for its next event would not hear it otherwise. */
+function stoppable<T>(source: AsyncIterable<T>, abort: AbortController): AsyncIterableIterator<T> {
+  const iterator = source[Symbol.asyncIterator]();
+  return {
+    next: () => iterator.next(),
+    return: async () => {
+      abort.abort();
+      await iterator.return?.();
+      return { value: undefined, done: true };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+function tooMany(limit: number): GraphQLError {
+  const text = `One socket may run ${limit} operations at once. Complete some, or raise --max-subscriptions.`;
+  return new GraphQLError(text, { extensions: { code: 'TOO_MANY_SUBSCRIPTIONS', limit, setting: '--max-subscriptions' } });
+}
+
+/** Yoga's HTTP layer takes its own hints out of errors; a socket has to do that itself. */
+function withoutHttp(error: GraphQLError): GraphQLFormattedError {
+  const { http: _, unexpected: __, ...extensions } = error.extensions ?? {};
+  return { ...error.toJSON(), extensions };
+}
