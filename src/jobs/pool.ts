@@ -22,7 +22,7 @@ export interface JobLimits {
 interface Waiting {
   readonly job: unknown;
   readonly limits: JobLimits;
-  readonly resolve: (value: unknown) => void;
+  readonly resolve: (reply: Extract<JobReply, { ok: true }>) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -63,11 +63,13 @@ export class JobPool {
     if (this.#queue.length >= LONGEST_QUEUE) {
       throw new CaduceusError('TOO_BUSY', 'Too many slow requests are waiting. Ask again in a moment.');
     }
-    const reply = await new Promise<unknown>((resolve, reject) => {
+    const reply = await new Promise<Extract<JobReply, { ok: true }>>((resolve, reject) => {
       this.#queue.push({ job, limits, resolve, reject });
       this.#dispatch();
     });
-    return reply as T;
+    // Counted here, where the meter of the request is: the reply came in outside of it.
+    countStatement(reply.rows, reply.statements);
+    return reply.value as T;
   }
 
   /** Ends every process; jobs that run or wait are rejected. */
@@ -132,12 +134,8 @@ export class JobPool {
 }
 
 function settle(waiting: Waiting, reply: JobReply): void {
-  if (reply.ok) {
-    countStatement(reply.rows, reply.statements);
-    waiting.resolve(reply.value);
-    return;
-  }
-  waiting.reject(revive(reply.error));
+  if (reply.ok) waiting.resolve(reply);
+  else waiting.reject(revive(reply.error));
 }
 
 /** The error a job threw, as the class that it had there. */

@@ -119,10 +119,12 @@ export class Engine<C extends EngineContext> {
   }
 }
 
-/** Names go into log lines: letters, digits and underscores, as GraphQL has them, and not without end. */
-export function loggableName(operation: Operation): string | null {
-  const name = operation.operationName ?? /^\s*(?:query|mutation|subscription)\s+([A-Za-z_]\w*)/.exec(operation.query)?.[1] ?? null;
-  return name === null || !/^\w{1,100}$/.test(name) ? null : name;
+/** Name and type of an operation for a log line: letters, digits and underscores, as GraphQL has them, and not without end. */
+export function loggable(operation: Operation): { operationName: string | null; operationType: string } {
+  const document = operation.query.replace(/#[^\n]*/g, '');
+  const [, operationType = 'query', found = null] = /^\s*(query|mutation|subscription)\b\s*([A-Za-z_]\w*)?/.exec(document) ?? [];
+  const name = operation.operationName ?? found;
+  return { operationType, operationName: name === null || !/^\w{1,100}$/.test(name) ? null : name };
 }
 
 function signalOf(initial: { readonly signal?: AbortSignal; readonly request?: Request }): AbortSignal {
@@ -147,7 +149,11 @@ function useFreshLoaders(): Plugin {
   };
 }
 
+/** The error with a code, and without the hints that are meant for the HTTP layer. */
 function withCode(error: GraphQLError, code: string): GraphQLError {
-  error.extensions.code ??= code;
-  return error;
+  const { http: _, ...extensions } = error.extensions;
+  const { message, nodes, source, positions, path } = error;
+  return new GraphQLError(message, { nodes, source, positions, path, extensions: { code, ...extensions } } as ConstructorParameters<
+    typeof GraphQLError
+  >[1]);
 }

@@ -3,7 +3,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ExecutionResult, GraphQLError } from 'graphql';
-import { type Engine, type EngineContext, loggableName, type Operation } from './engine.ts';
+import { type Engine, type EngineContext, loggable, type Operation } from './engine.ts';
 import { readBody } from './read-body.ts';
 
 export interface GraphQLHttpOptions {
@@ -24,7 +24,7 @@ export class GraphQLHttp<C extends EngineContext> {
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const accept = request.headers.accept ?? '';
-    if (request.method !== 'POST') return this.#viaYoga(request, response);
+    if (request.method !== 'POST') return this.#viaYoga(request, response, operationInUrl(request));
     const body = await readBody(request, this.#options.maxBodyBytes);
     if (body === 'TOO_LARGE') {
       const limit = this.#options.maxBodyBytes;
@@ -39,7 +39,8 @@ export class GraphQLHttp<C extends EngineContext> {
     if (accept.includes('text/event-stream') || accept.includes('multipart/mixed')) {
       // Yoga takes a body that was read already from this property; an empty one would leave it waiting.
       Object.assign(request, { body: body === '' ? '{}' : body });
-      return this.#viaYoga(request, response);
+      const parsed = parseBody(body);
+      return this.#viaYoga(request, response, Array.isArray(parsed) ? null : parsed);
     }
     await this.#answer(body, request, response);
   }
@@ -75,7 +76,7 @@ export class GraphQLHttp<C extends EngineContext> {
     if (prepared.type === 'subscription') {
       return refusal('SUBSCRIPTION_NEEDS_STREAM', 'Subscribe over WebSocket, or with "Accept: text/event-stream".');
     }
-    const facts = { transport: 'http', operationName: loggableName(operation), operationType: prepared.type };
+    const facts = { transport: 'http', ...loggable(operation) };
     const result = await this.#engine.logged(
       facts,
       prepared.run,
@@ -84,13 +85,12 @@ export class GraphQLHttp<C extends EngineContext> {
     return result as ExecutionResult;
   }
 
-  async #viaYoga(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #viaYoga(request: IncomingMessage, response: ServerResponse, operation: Operation | null): Promise<void> {
     // For proxies: pass each event on as it comes (field-cases F86).
     response.setHeader('x-accel-buffering', 'no');
     const facts = {
       transport: request.headers.accept?.includes('text/event-stream') ? 'sse' : 'http',
-      operationName: null,
-      operationType: 'unknown',
+      ...loggable(operation ?? { query: '' }),
     };
     await this.#engine.logged(
       facts,
@@ -98,6 +98,12 @@ export class GraphQLHttp<C extends EngineContext> {
       () => response.statusCode >= 400,
     );
   }
+}
+
+/** The operation of a GET request, for its log line. */
+function operationInUrl(request: IncomingMessage): Operation {
+  const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  return { query: searchParams.get('query') ?? '', operationName: searchParams.get('operationName') };
 }
 
 function parseBody(body: string): Operation | Operation[] | null {

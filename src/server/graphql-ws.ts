@@ -7,7 +7,7 @@ import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from '
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
-import { type Engine, type EngineContext, loggableName, type Operation, type Prepared } from './engine.ts';
+import { type Engine, type EngineContext, loggable, type Operation, type Prepared } from './engine.ts';
 import type { Gate } from './gate.ts';
 
 export interface GraphQLWsOptions {
@@ -107,7 +107,7 @@ async function run<C extends EngineContext>(
   engine: Engine<C>,
   { prepared, operation, abort }: Running,
 ): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
-  const facts = { transport: 'ws', operationName: loggableName(operation), operationType: prepared.type };
+  const facts = { transport: 'ws', ...loggable(operation) };
   const result = await engine.logged(facts, prepared.run, (value) => 'errors' in value && (value.errors?.length ?? 0) > 0);
   return Symbol.asyncIterator in result ? stoppable(result, abort) : result;
 }

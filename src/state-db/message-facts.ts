@@ -7,9 +7,10 @@ import { inWindow, type SqlRow } from './decode.ts';
 import { isLiveSql, isVisibleSql } from './visibility.ts';
 
 export interface MessageFacts {
-  /** Row ids, as decimal digits, of the newest live row of each kind; null where there is none. */
+  /** Row ids, as decimal digits, of the newest live row of a role that has content; null where there is none. */
   readonly latestUserRowId: string | null;
   readonly latestAssistantRowId: string | null;
+  /** The same of the newest live row of all. */
   readonly latestLiveRowId: string | null;
   /** The role of the newest live row that is neither bookkeeping nor a system row. */
   readonly latestRole: string | null;
@@ -36,8 +37,8 @@ export function messageFacts(connection: StoreConnection, sessionIds: readonly s
     `(SELECT ${column} FROM messages m WHERE m.session_id = s.value AND ${live} AND ${condition} ORDER BY m.id DESC LIMIT 1)`;
   const rows = connection.all(
     `SELECT s.value AS session_id,
-       ${newest('CAST(m.id AS TEXT)', "m.role = 'user'")} AS latest_user,
-       ${newest('CAST(m.id AS TEXT)', "m.role = 'assistant'")} AS latest_assistant,
+       ${newest('CAST(m.id AS TEXT)', "m.role = 'user' AND m.content <> ''")} AS latest_user,
+       ${newest('CAST(m.id AS TEXT)', "m.role = 'assistant' AND m.content <> ''")} AS latest_assistant,
        ${newest('CAST(m.id AS TEXT)', '1')} AS latest_live,
        ${newest('m.role', "m.role NOT IN ('session_meta', 'system')")} AS latest_role,
        (SELECT MAX(m.timestamp) FROM messages m WHERE m.session_id = s.value AND m.role IN ('user', 'assistant')

@@ -2,7 +2,7 @@
  * One row of `messages`, decoded (`spec/state-db.md` 4.2, 4.10, 5).
  */
 import { type Content, decodeContent } from './content.ts';
-import { type DataWarning, isJsonObject, parseJson, RowReader, type SqlRow } from './decode.ts';
+import { type DataWarning, inWindow, isJsonObject, parseJson, RowReader, type SqlRow } from './decode.ts';
 
 /** LIVE: what the model holds. ARCHIVED: summarised away, still history. REWOUND: taken back or superseded (`spec/state-db.md` 4.2). */
 export type MessageState = 'LIVE' | 'ARCHIVED' | 'REWOUND';
@@ -143,4 +143,32 @@ function displayMetadata(cells: RowReader): Record<string, unknown> | null {
   if (isJsonObject(value)) return value;
   cells.warn('INVALID_JSON', 'display_metadata', 'display_metadata is not a JSON object; it shows as null.');
   return null;
+}
+
+/** One person's or agent's sign under a message. */
+export interface Reaction {
+  readonly emoji: string;
+  readonly author: string;
+  /** Epoch seconds. */
+  readonly at: number | null;
+  /** Whether the one who is meant has seen it; null where that isn't told. */
+  readonly seen: boolean | null;
+}
+
+/** The reactions that display_metadata holds, one for each author (4.10); what is no reaction is left out. */
+export function reactionsOf(message: Pick<MessageRecord, 'displayMetadata'>): Reaction[] {
+  const list = message.displayMetadata?.reactions;
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((reaction: unknown) => {
+    if (!isJsonObject(reaction) || typeof reaction.emoji !== 'string') return [];
+    const { emoji, author, at, seen } = reaction;
+    return [
+      {
+        emoji,
+        author: typeof author === 'string' ? author : '',
+        at: typeof at === 'number' ? inWindow(at) : null,
+        seen: typeof seen === 'boolean' ? seen : null,
+      },
+    ];
+  });
 }

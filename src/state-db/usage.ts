@@ -59,6 +59,9 @@ const COUNTERS = [
 ] as const;
 const COSTS = ['estimated_cost_usd', 'actual_cost_usd'] as const;
 const LARGEST_ANSWER = 10_000;
+/** Per-model rows hold 0 where no cost is known: a zero counts only when the status says that it is one. */
+const MODEL_COSTS = `CASE WHEN u.estimated_cost_usd <> 0 OR u.cost_status IS NOT NULL THEN u.estimated_cost_usd END AS estimated_cost_usd,
+  CASE WHEN u.actual_cost_usd <> 0 OR u.cost_status = 'actual' THEN u.actual_cost_usd END AS actual_cost_usd`;
 
 /** Rows of session_model_usage for each session, main loop first; empty where the store has no such table. One statement. */
 export function modelUsage(connection: StoreConnection, sessionIds: readonly string[]): Map<string, ModelUsage[]> {
@@ -107,11 +110,21 @@ function decodeModelUsage(row: SqlRow): ModelUsage {
     cacheWriteTokens: cells.count('cache_write_tokens'),
     reasoningTokens: cells.count('reasoning_tokens'),
     apiCalls: cells.count('api_call_count'),
-    estimatedCostUsd: cells.number('estimated_cost_usd'),
-    actualCostUsd: cells.number('actual_cost_usd'),
-    costStatus: cells.text('cost_status'),
+    ...modelCosts(cells),
     firstSeenAt: cells.time('first_seen'),
     lastSeenAt: cells.time('last_seen'),
+  };
+}
+
+/** The same rule as in `MODEL_COSTS`, for one row. */
+function modelCosts(cells: RowReader): Pick<UsageFigures, 'estimatedCostUsd' | 'actualCostUsd' | 'costStatus'> {
+  const costStatus = cells.text('cost_status');
+  const estimated = cells.number('estimated_cost_usd');
+  const actual = cells.number('actual_cost_usd');
+  return {
+    costStatus,
+    estimatedCostUsd: estimated === 0 && costStatus === null ? null : estimated,
+    actualCostUsd: actual === 0 && costStatus !== 'actual' ? null : actual,
   };
 }
 
@@ -245,10 +258,9 @@ function modelRows(connection: StoreConnection, filter: UsageFilter): Source {
   const attributed = COUNTERS.map((name) => `TOTAL(CASE WHEN ${task} = '' THEN ${counter(`u.${name}`)} ELSE 0 END) AS ${name}`);
   const rest = COUNTERS.map((name) => `MAX(${counter(shape.columnOr('sessions', name, 's', '0'))} - ifnull(a.${name}, 0), 0) AS ${name}`);
   const anyRest = COUNTERS.map((name) => `${counter(shape.columnOr('sessions', name, 's', '0'))} > ifnull(a.${name}, 0)`).join(' OR ');
-  // Per-model rows hold 0.0 for an unknown cost; only a status or a sum tells them from a free call.
   return {
     sql: `SELECT s.id AS id, s.source AS source, ${dayOf('u.last_seen')} AS day, u.model AS model, NULLIF(u.billing_provider, '') AS provider, ${task} AS task,
-            u.cost_status AS cost_status, ${COUNTERS.map((name) => `${counter(`u.${name}`)} AS ${name}`).join(', ')}, ${COSTS.map((name) => `u.${name} AS ${name}`).join(', ')}
+            u.cost_status AS cost_status, ${COUNTERS.map((name) => `${counter(`u.${name}`)} AS ${name}`).join(', ')}, ${MODEL_COSTS}
           FROM session_model_usage u JOIN sessions s ON s.id = u.session_id WHERE ${sessions.sql}
           UNION ALL
           SELECT s.id, s.source, ${dayOf('s.started_at')}, NULL, NULL, '', s.cost_status, ${rest.join(', ')},
