@@ -2,6 +2,7 @@
  * The DataLoaders of one request (one event, for a subscription) and one store: each field of a list asks alone, the store answers all at once.
  */
 import DataLoader from 'dataloader';
+import { StoreUnreadable } from '../src/errors.ts';
 import type { PageRequest } from '../src/paging.ts';
 import type { MessagesQuery, SessionStore } from '../src/session-store.ts';
 import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
@@ -30,19 +31,31 @@ export function createLoaders(store: SessionStore) {
 }
 
 function byKey<V, M>(load: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>, missing: M): DataLoader<string, V | M> {
-  return new DataLoader<string, V | M>(async (keys) => {
-    const found = await load(keys);
-    return keys.map((key) => found.get(key) ?? missing);
-  });
+  return new DataLoader<string, V | M>((keys) =>
+    isolated(keys, async (some) => {
+      const found = await load(some);
+      return some.map((key) => found.get(key) ?? missing);
+    }),
+  );
 }
 
 /** Keys are objects that say all there is to say; equal ones are loaded once. */
 function inOrder<K extends object, V>(load: (keys: readonly K[]) => Promise<readonly V[]>): DataLoader<K, V, string> {
-  return new DataLoader<K, V, string>(
-    async (keys) => {
-      const values = await load(keys);
-      return keys.map((_, index) => values[index] ?? new Error('the store gave fewer answers than were asked for'));
-    },
-    { cacheKeyFn: (key) => JSON.stringify(key) },
-  );
+  return new DataLoader<K, V, string>((keys) => isolated(keys, load), { cacheKeyFn: (key) => JSON.stringify(key) });
+}
+
+/** One damaged page must not take the whole batch down: then each key is asked for by itself, and only the damaged ones are errors. */
+async function isolated<K, V>(keys: readonly K[], load: (keys: readonly K[]) => Promise<readonly V[]>): Promise<(V | Error)[]> {
+  try {
+    const values = await load(keys);
+    return keys.map((_, index) => values[index] ?? (null as V));
+  } catch (error) {
+    if (keys.length === 1 || !(error instanceof StoreUnreadable) || error.health !== 'CORRUPT') throw error;
+    const each = await Promise.allSettled(keys.map((key) => load([key])));
+    return each.map((result) => (result.status === 'fulfilled' ? (result.value[0] as V) : toError(result.reason)));
+  }
+}
+
+function toError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
 }

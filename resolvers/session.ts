@@ -1,6 +1,7 @@
 /**
  * Fields of a session. What the store gave with the session is answered at once; everything else comes through the loaders.
  */
+import { StoreUnreadable } from '../src/errors.ts';
 import type { Conversation, StoredSession } from '../src/session-store.ts';
 import type { DataWarning } from '../src/state-db/decode.ts';
 import type { EdgeKind } from '../src/state-db/lineage.ts';
@@ -69,7 +70,17 @@ export async function displayTitle(session: StoredSession, _: unknown, ctx: Cont
     segments.findIndex((segment) => segment.id === session.id),
   );
   const inherited = before.findLast((segment) => segment.title !== null && segment.title.trim() !== '');
-  return inherited?.title ?? (await preview(session, undefined, ctx)) ?? 'Untitled session';
+  return inherited?.title ?? (await readablePreview(session, ctx)) ?? 'Untitled session';
+}
+
+/** A title is shown even where the messages can't be read; that they can't is told by the fields that show them. */
+async function readablePreview(session: StoredSession, ctx: Context): Promise<string | null> {
+  try {
+    return await preview(session, undefined, ctx);
+  } catch (error) {
+    if (error instanceof StoreUnreadable) return null;
+    throw error;
+  }
 }
 
 export function usage(session: StoredSession): UsageFigures {

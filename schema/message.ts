@@ -239,7 +239,9 @@ builder.objectFields(Session, (t) => ({
   }),
   transcript: t.field({
     type: Transcript,
-    description: 'The conversation as a model would be given it, or as a person would read it.',
+    nullable: true,
+    description:
+      'The conversation as a model would be given it, or as a person would read it. An error at this field leaves the session as it is.',
     args: { view: t.arg({ type: TranscriptView, defaultValue: 'DISPLAY', description: 'For whom.' }) },
     complexity: 20,
     resolve: resolve.transcript,

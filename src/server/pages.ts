@@ -25,8 +25,21 @@ export async function graphiqlPage(endpoint: string): Promise<Buffer> {
     defaultQuery: EXAMPLES[0] ?? '',
     favicon: FAVICON,
   });
-  return promisify(gzip)(html);
+  return promisify(gzip)(html.replace('</head>', `${NARROW_SCREENS}</head>`));
 }
+
+/** GraphiQL puts query and result side by side; on a phone they go below each other. */
+const NARROW_SCREENS = `<meta name="viewport" content="width=device-width, initial-scale=1"><style>
+@media (max-width: 720px) {
+  .graphiql-container .graphiql-sidebar { width: 44px; }
+  .graphiql-container .graphiql-logo { display: none; }
+  .graphiql-container .graphiql-main { min-width: 0; }
+  .graphiql-container .graphiql-sessions { margin: 8px 8px 8px 0; min-width: 0; }
+  .graphiql-container #graphiql-session { flex-direction: column; padding: 0 8px 8px; }
+  .graphiql-container .graphiql-horizontal-drag-bar { display: none; }
+  .graphiql-container .graphiql-response { padding-top: 8px; }
+}
+</style>`;
 
 const FAVICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Cpath d='M16 3v26M8 7c0 6 16 6 16 12s-16 4-16 9M24 7c0 6-16 6-16 12s16 4 16 9' fill='none' stroke='%23b8860b' stroke-width='3' stroke-linecap='round'/%3E%3C/svg%3E";

@@ -33,7 +33,7 @@ const sanitized: Handler<Upstream> = (_, golden) => {
   return { difference: 'upstream was expected to raise ValueError, and so were we' };
 };
 
-/** Blank text is refused by name; upstream finds nothing. */
+/** Blank text is refused by name; upstream finds nothing, or the session whose id is empty. */
 const resolveId: Handler<Upstream> = (upstream, golden) => {
   const reference = String(golden.args.session_id_or_prefix);
   const { connection, catalogue } = upstream;
@@ -41,7 +41,7 @@ const resolveId: Handler<Upstream> = (upstream, golden) => {
     const found = resolveReference({ connection, catalogue, generation: 'golden' }, reference);
     return verdict(found.kind === 'FOUND' ? found.id : null, golden.result);
   } catch (error) {
-    const refused = error instanceof InvalidInput && error.code === 'BAD_SESSION_ID' && golden.result === null;
+    const refused = error instanceof InvalidInput && error.code === 'BAD_SESSION_ID' && (golden.result ?? '') === '';
     return refused ? { deviations: ['blank-reference'] } : { difference: String(error) };
   }
 };

@@ -26,7 +26,7 @@ export function sanitizeQuery(text: string): string {
   query = query
     .trim()
     .replace(/^(?:AND|OR|NOT)(?=\s|$)\s*/i, '')
-    .replace(/(?:^|\s+)(?:AND|OR|NOT)\s*$/i, '')
+    .replace(/\s(?:AND|OR|NOT)\s*$/i, '')
     .trim();
   query = query.replace(JOINED_WORD, quoteJoined);
   return query.replace(/\uE000(\d+)\uE001/g, (_, index: string) => phrases[Number(index)] ?? '').trim();
