@@ -4,7 +4,7 @@
 import DataLoader from 'dataloader';
 import { StoreUnreadable } from '../src/errors.ts';
 import type { PageRequest } from '../src/paging.ts';
-import type { MessagesQuery, SessionStore } from '../src/session-store.ts';
+import type { MessagesQuery, SessionStore, StoredTranscript, TranscriptQuery } from '../src/session-store.ts';
 import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
 
 export type StoreLoaders = ReturnType<typeof createLoaders>;
@@ -21,10 +21,13 @@ export function createLoaders(store: SessionStore) {
     details: byKey((ids) => store.details(ids), null),
     modelUsage: byKey((ids) => store.modelUsage(ids), []),
     liveness: byKey((ids) => store.liveness(ids), null),
+    // One answer for the whole store, however many sessions ask for it.
+    status: inOrder((keys: readonly object[]) => store.status().then((status) => keys.map(() => status))),
     message: byKey((rowIds) => store.messages(rowIds), null),
     rowVersion: byKey((rowIds) => store.rowVersions(rowIds), null),
     messagePage: inOrder((keys: readonly MessagePageKey[]) => store.messagePages(keys)),
     messageCount: inOrder((keys: readonly MessagesQuery[]) => store.messageCounts(keys)),
+    transcript: inOrder<TranscriptQuery, StoredTranscript>((keys) => store.transcripts(keys)),
     toolResult: inOrder((keys: readonly ToolCallKey[]) => store.toolResults(keys)),
     around: inOrder((anchors: readonly Anchor[]) => store.messagesAround(anchors, 'CLOCK')),
   };
@@ -39,13 +42,13 @@ function byKey<V, M>(load: (keys: readonly string[]) => Promise<ReadonlyMap<stri
   );
 }
 
-/** Keys are objects that say all there is to say; equal ones are loaded once. */
-function inOrder<K extends object, V>(load: (keys: readonly K[]) => Promise<readonly V[]>): DataLoader<K, V, string> {
+/** Keys are objects that say all there is to say; equal ones are loaded once. An error in the place of a value is that key's alone. */
+function inOrder<K extends object, V>(load: (keys: readonly K[]) => Promise<readonly (V | Error)[]>): DataLoader<K, V, string> {
   return new DataLoader<K, V, string>((keys) => isolated(keys, load), { cacheKeyFn: (key) => JSON.stringify(key) });
 }
 
 /** One damaged page must not take the whole batch down: then each key is asked for by itself, and only the damaged ones are errors. */
-async function isolated<K, V>(keys: readonly K[], load: (keys: readonly K[]) => Promise<readonly V[]>): Promise<(V | Error)[]> {
+async function isolated<K, V>(keys: readonly K[], load: (keys: readonly K[]) => Promise<readonly (V | Error)[]>): Promise<(V | Error)[]> {
   try {
     const values = await load(keys);
     return keys.map((_, index) => values[index] ?? (null as V));

@@ -33,12 +33,12 @@ export function messageTotal(connection: MessageConnection, _: unknown, ctx: Con
   return ctx.loaders(connection.profile).messageCount.load(connection.query);
 }
 
-export async function transcript(
+export function transcript(
   session: StoredSession,
   args: { view?: TranscriptView | null | undefined },
   ctx: Context,
 ): Promise<StoredTranscript> {
-  return (await ctx.store(session.profile)).transcript(session.id, args.view ?? 'DISPLAY');
+  return ctx.loaders(session.profile).transcript.load({ sessionId: session.id, view: args.view ?? 'DISPLAY' });
 }
 
 export async function message(

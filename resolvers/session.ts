@@ -61,16 +61,17 @@ export async function preview(session: StoredSession, _: unknown, ctx: Context):
   return found === null || found.text === '' ? null : found.text;
 }
 
-/** The title, else that of the nearest earlier segment, else the preview, else a neutral name; never empty. */
+/** The title, else that of the nearest other segment, earlier ones first, else the preview, else a neutral name; never empty. */
 export async function displayTitle(session: StoredSession, _: unknown, ctx: Context): Promise<string> {
-  if (session.title !== null && session.title.trim() !== '') return session.title;
+  if (isTitled(session)) return session.title;
   const { segments } = await conversation(session, ctx);
-  const before = segments.slice(
-    0,
-    segments.findIndex((segment) => segment.id === session.id),
-  );
-  const inherited = before.findLast((segment) => segment.title !== null && segment.title.trim() !== '');
-  return inherited?.title ?? (await readablePreview(session, ctx)) ?? 'Untitled session';
+  const at = segments.findIndex((segment) => segment.id === session.id);
+  const titled = segments.slice(0, at).findLast(isTitled) ?? segments.slice(at + 1).find(isTitled);
+  return titled?.title ?? (await readablePreview(session, ctx)) ?? 'Untitled session';
+}
+
+function isTitled(session: StoredSession): session is StoredSession & { readonly title: string } {
+  return session.title !== null && session.title.trim() !== '';
 }
 
 /** A title is shown even where the messages can't be read; that they can't is told by the fields that show them. */

@@ -38,7 +38,7 @@ export async function storeOf(parent: Profile, _: unknown, ctx: Context): Promis
 }
 
 export async function statusOf(store: SessionStore, ctx: Context): Promise<StoreView> {
-  return { ...(await store.status()), writable: ctx.services.writable };
+  return { ...(await ctx.loaders(store.profile).status.load({})), writable: ctx.services.writable };
 }
 
 export interface UsageArguments {

@@ -55,7 +55,7 @@ export const Session = builder.objectRef<StoredSession>('Session').implement({
     source: t.field({ type: SessionSource, description: 'The surface it runs on.', resolve: resolve.sourceOf }),
     title: t.exposeString('title', { nullable: true, description: 'As stored. `displayTitle` is what to show.' }),
     displayTitle: t.string({
-      description: 'The title, else that of an earlier segment, else the preview, else a neutral name.',
+      description: 'The title, else that of another segment of the conversation, else the preview, else a neutral name.',
       complexity: 2,
       resolve: resolve.displayTitle,
     }),

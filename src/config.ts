@@ -59,7 +59,7 @@ export const SETTINGS = {
     'HERMES_WEBUI_STATE_DIR',
     folder,
     null,
-    'The state folder of the Hermes Web UI.',
+    'The state folder of the Hermes Web UI. Its sessions are not read yet.',
     'webui in the Hermes home',
   ),
   profile: setting<string | null>(

@@ -5,7 +5,7 @@
  *
  * Every method may throw `StoreUnreadable`; `InvalidInput` where the arguments can be wrong.
  */
-import type { StoreHealth } from './errors.ts';
+import type { CaduceusError, StoreHealth } from './errors.ts';
 import type { Page, PageRequest } from './paging.ts';
 import type { Family } from './state-db/family.ts';
 import type { EdgeKind } from './state-db/lineage.ts';
@@ -99,6 +99,11 @@ export interface SearchResult {
   readonly indexPercent: number;
 }
 
+export interface TranscriptQuery {
+  readonly sessionId: string;
+  readonly view: TranscriptView;
+}
+
 export interface StoredTranscript {
   readonly messages: readonly StoredMessage[];
   readonly revision: string;
@@ -148,7 +153,8 @@ export interface SessionStore {
   messagesAround(anchors: readonly Anchor[], order: 'ROW' | 'CLOCK'): Promise<readonly (readonly StoredMessage[])[]>;
   toolResults(keys: readonly ToolCallKey[]): Promise<readonly (StoredMessage | null)[]>;
   rowVersions(rowIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  transcript(sessionId: string, view: TranscriptView): Promise<StoredTranscript>;
+  /** An error in the place of a transcript that is too large. */
+  transcripts(queries: readonly TranscriptQuery[]): Promise<readonly (StoredTranscript | CaduceusError)[]>;
 
   search(request: SearchRequest): Promise<SearchResult>;
   usage(filter: UsageFilter, groupBy: readonly UsageDimension[]): Promise<readonly UsageBucket[]>;

@@ -8,7 +8,7 @@ import type { StoreConnection } from './connection.ts';
 import type { ListQuery, ListTotals } from './listing.ts';
 import { type MessagePageRequest, messageCounts, messagePages, type PagedMessage } from './messages.ts';
 import { type SearchAnswer, type SearchQuery, search } from './search/search.ts';
-import { readTranscript, type Transcript, type TranscriptRequest } from './transcript.ts';
+import { readTranscripts, type Transcript, type TranscriptRequest } from './transcript.ts';
 import { type UsageBucket, type UsageDimension, type UsageFilter, usageBuckets } from './usage.ts';
 
 export type StoreJob =
@@ -16,7 +16,7 @@ export type StoreJob =
   | { readonly kind: 'usage'; readonly filter: UsageFilter; readonly groupBy: readonly UsageDimension[]; readonly profile: string }
   | { readonly kind: 'list'; readonly query: ListQuery; readonly page: PageRequest; readonly generation: string }
   | { readonly kind: 'totals'; readonly query: ListQuery }
-  | { readonly kind: 'transcript'; readonly request: TranscriptRequest }
+  | { readonly kind: 'transcripts'; readonly requests: readonly TranscriptRequest[]; readonly largest: number }
   | { readonly kind: 'messagePages'; readonly requests: readonly MessagePageRequest[]; readonly generation: string }
   | { readonly kind: 'messageCounts'; readonly requests: readonly Pick<MessagePageRequest, 'sessionIds' | 'view'>[] };
 
@@ -25,7 +25,7 @@ export interface StoreJobResults {
   usage: UsageBucket[];
   list: Page<PlacedSession>;
   totals: ListTotals;
-  transcript: Transcript;
+  transcripts: (Transcript | 'TOO_LARGE')[];
   messagePages: Page<PagedMessage>[];
   messageCounts: number[];
 }
@@ -49,8 +49,8 @@ export function runStoreJob(connection: StoreConnection, job: StoreJob): StoreJo
       return sqlListPage(connection, job.query, job.page, job.generation);
     case 'totals':
       return sqlListTotals(connection, job.query);
-    case 'transcript':
-      return readTranscript(connection, job.request);
+    case 'transcripts':
+      return readTranscripts(connection, job.requests, job.largest);
     case 'messagePages':
       return messagePages(connection, job.requests, job.generation);
     case 'messageCounts':

@@ -2,6 +2,7 @@
  * A session store over one `state.db`: the catalogue for what lists need, the main connection for keyed and bounded reads, other
  * processes for what can be slow.
  */
+import { CaduceusError } from '../errors.ts';
 import type { JobLimits, JobPool } from '../jobs/pool.ts';
 import type { Page, PageRequest } from '../paging.ts';
 import type {
@@ -16,6 +17,7 @@ import type {
   StoredSession,
   StoredTranscript,
   StoreStatus,
+  TranscriptQuery,
 } from '../session-store.ts';
 import { familyCatalogue } from './beyond-catalogue.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -42,7 +44,6 @@ import { type SessionDetails, sessionDetails } from './session-details.ts';
 import type { SessionEntry } from './session-record.ts';
 import { readStatus } from './status.ts';
 import { type OpenStore, StoreAccess, type StoreEvent } from './store-access.ts';
-import type { TranscriptView } from './transcript.ts';
 import { type ModelUsage, modelUsage, type UsageBucket, type UsageDimension, type UsageFilter } from './usage.ts';
 
 export interface StateDbOptions {
@@ -196,15 +197,18 @@ export class StateDbStore implements SessionStore {
     return this.#access.read(({ connection }) => rowVersions(connection, new Set(rowIds)));
   }
 
-  async transcript(sessionId: string, view: TranscriptView): Promise<StoredTranscript> {
-    const scope = view === 'REPLAY' ? 'SEGMENT' : 'CONVERSATION';
-    const [request] = await this.#withSegments([{ sessionId, view: 'DISPLAY', scope }]);
-    const job = {
-      kind: 'transcript',
-      request: { view, sessionIds: request?.sessionIds ?? [], largest: this.#options.largestTranscript },
-    } as const;
-    const { messages, revision, repairCount } = await this.#job(job, 'Reading the transcript');
-    return { messages: messages.map((record) => this.#message(record)), revision, repairCount, source: 'STATE_DB' };
+  async transcripts(queries: readonly TranscriptQuery[]): Promise<(StoredTranscript | CaduceusError)[]> {
+    const segments = await this.#withSegments(
+      queries.map(({ sessionId, view }) => ({ sessionId, view: 'DISPLAY', scope: view === 'REPLAY' ? 'SEGMENT' : 'CONVERSATION' })),
+    );
+    const requests = queries.map(({ view }, index) => ({ view, sessionIds: segments[index]?.sessionIds ?? [] }));
+    const largest = this.#options.largestTranscript;
+    const answers = await this.#job({ kind: 'transcripts', requests, largest }, 'Reading the transcript');
+    return answers.map((answer) => {
+      if (answer === 'TOO_LARGE') return transcriptTooLarge(largest);
+      const { messages, revision, repairCount } = answer;
+      return { messages: messages.map((record) => this.#message(record)), revision, repairCount, source: 'STATE_DB' };
+    });
   }
 
   async search(request: SearchRequest): Promise<SearchResult> {
@@ -334,4 +338,9 @@ export class StateDbStore implements SessionStore {
   #message(record: MessageRecord): StoredMessage {
     return { ...record, profile: this.profile, copies: 1 };
   }
+}
+
+function transcriptTooLarge(limit: number): CaduceusError {
+  const text = `The transcript has more than ${limit} messages. Page through messages instead, or raise --max-transcript-messages.`;
+  return new CaduceusError('TRANSCRIPT_TOO_LARGE', text, { details: { count: limit + 1, limit } });
 }

@@ -2,9 +2,8 @@
  * A whole conversation at once: as a model would be given it, or as a person would read it (`spec/state-db.md` 9).
  */
 import { createHash } from 'node:crypto';
-import { CaduceusError } from '../errors.ts';
 import { repairAlternation } from './alternation.ts';
-import { idList, type StoreConnection } from './connection.ts';
+import type { StoreConnection } from './connection.ts';
 import { STRUCTURED_PREFIX } from './content.ts';
 import { assembleConversation, type ConversationMessage } from './conversation.ts';
 import { messageColumns } from './display-plan.ts';
@@ -18,8 +17,6 @@ export interface TranscriptRequest {
   readonly view: TranscriptView;
   /** The segments to read, root first; for REPLAY the one segment. */
   readonly sessionIds: readonly string[];
-  /** More rows than this are refused (9.6); 0 is no limit. */
-  readonly largest: number;
 }
 
 export interface Transcript {
@@ -29,33 +26,78 @@ export interface Transcript {
   readonly repairCount: number;
 }
 
-/** Throws TRANSCRIPT_TOO_LARGE with count and limit before anything is read. */
-export function readTranscript(connection: StoreConnection, request: TranscriptRequest): Transcript {
+/**
+ * Transcripts in the order of the requests, TOO_LARGE in the place of one with more rows than `largest` (9.6; 0 is no limit), which is
+ * not read. Two statements a view, whatever the number of requests.
+ */
+export function readTranscripts(
+  connection: StoreConnection,
+  requests: readonly TranscriptRequest[],
+  largest: number,
+): (Transcript | 'TOO_LARGE')[] {
   return connection.snapshot(() => {
-    const where = `m.session_id IN (SELECT value FROM json_each(?)) AND ${inViewSql(connection.shape, request.view === 'REPLAY' ? 'LIVE' : 'DISPLAY', 'm')}`;
-    const ids = idList(request.sessionIds);
-    refuseTooLarge(connection, where, ids, request.largest);
-    const rows = connection
-      .all(`SELECT ${messageColumns(connection, 'm')} FROM messages m WHERE ${where} ORDER BY m.id`, [ids])
-      .map(decodeMessage);
-    const assembled = assembleConversation(rows, { replay: request.view === 'REPLAY' });
-    const { messages, repairCount } = request.view === 'REPLAY' ? repairAlternation(assembled) : { messages: assembled, repairCount: 0 };
-    const byId = new Map(rows.map((row) => [row.rowId, row]));
-    return { messages: messages.flatMap((message) => toRecord(message, byId)), revision: revisionOf(rows), repairCount };
+    const answers = requests.map((): Transcript | 'TOO_LARGE' => 'TOO_LARGE');
+    for (const view of ['DISPLAY', 'REPLAY'] as const) {
+      const asked = requests.flatMap((request, index) => (request.view === view ? [index] : []));
+      if (asked.length === 0) continue;
+      const inView = inViewSql(connection.shape, view === 'REPLAY' ? 'LIVE' : 'DISPLAY', 'm');
+      const small = largest === 0 ? asked : notTooLarge(connection, requests, asked, inView, largest);
+      const rows = rowsOf(connection, requests, small, inView);
+      for (const index of small) answers[index] = transcriptOf(view, rows.get(index) ?? []);
+    }
+    return answers;
   });
 }
 
-function refuseTooLarge(connection: StoreConnection, where: string, ids: string, largest: number): void {
-  if (largest === 0) return;
-  const row = connection.get(`SELECT COUNT(*) AS n FROM (SELECT 1 FROM messages m WHERE ${where} LIMIT ?)`, [ids, largest + 1]);
-  if (Number(row?.n ?? 0) <= largest) return;
-  throw new CaduceusError(
-    'TRANSCRIPT_TOO_LARGE',
-    `The transcript has more than ${largest} messages. Page through messages instead, or raise --max-transcript-messages.`,
-    {
-      details: { count: largest + 1, limit: largest },
-    },
+function transcriptOf(view: TranscriptView, rows: readonly MessageRecord[]): Transcript {
+  const assembled = assembleConversation(rows, { replay: view === 'REPLAY' });
+  const { messages, repairCount } = view === 'REPLAY' ? repairAlternation(assembled) : { messages: assembled, repairCount: 0 };
+  const byId = new Map(rows.map((row) => [row.rowId, row]));
+  return { messages: messages.flatMap((message) => toRecord(message, byId)), revision: revisionOf(rows), repairCount };
+}
+
+/** Counts no further than the limit, so that a huge transcript costs no more than a large one. */
+function notTooLarge(
+  connection: StoreConnection,
+  requests: readonly TranscriptRequest[],
+  indexes: readonly number[],
+  inView: string,
+  largest: number,
+): number[] {
+  const rows = connection.all(
+    `SELECT r.value ->> 'r' AS request, (SELECT COUNT(*) FROM (
+       SELECT 1 FROM messages m WHERE m.session_id IN (SELECT value FROM json_each(r.value, '$.ids')) AND ${inView} LIMIT ?)) AS n
+     FROM json_each(?) r`,
+    [largest + 1, requestList(requests, indexes)],
   );
+  return rows.filter((row) => Number(row.n) <= largest).map((row) => Number(row.request));
+}
+
+function rowsOf(
+  connection: StoreConnection,
+  requests: readonly TranscriptRequest[],
+  indexes: readonly number[],
+  inView: string,
+): Map<number, MessageRecord[]> {
+  const found = new Map<number, MessageRecord[]>();
+  if (indexes.length === 0) return found;
+  const rows = connection.all(
+    `SELECT r.value ->> 'r' AS request, ${messageColumns(connection, 'm')}
+     FROM json_each(?) r CROSS JOIN messages m ON m.session_id IN (SELECT value FROM json_each(r.value, '$.ids')) AND ${inView}
+     ORDER BY m.id`,
+    [requestList(requests, indexes)],
+  );
+  for (const row of rows) {
+    const index = Number(row.request);
+    const known = found.get(index);
+    if (known === undefined) found.set(index, [decodeMessage(row)]);
+    else known.push(decodeMessage(row));
+  }
+  return found;
+}
+
+function requestList(requests: readonly TranscriptRequest[], indexes: readonly number[]): string {
+  return JSON.stringify(indexes.map((index) => ({ r: index, ids: requests[index]?.sessionIds ?? [] })));
 }
 
 /** The stored row with what assembly and repair made of it. */

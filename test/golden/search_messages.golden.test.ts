@@ -1,48 +1,19 @@
 /** Queries as they are searched for, their routes, hits, snippets and surroundings against `SessionDB.search_messages`. */
 import { decodeCursor } from '../../src/cursor.ts';
-import { flattenContent } from '../../src/state-db/content.ts';
 import { isJsonObject } from '../../src/state-db/decode.ts';
-import { messagesAround, messagesByRowId } from '../../src/state-db/messages.ts';
+import { messagesByRowId } from '../../src/state-db/messages.ts';
 import { sanitizeQuery } from '../../src/state-db/search/sanitize.ts';
-import { type SearchAnswer, type SearchHit, type SearchOrder, search } from '../../src/state-db/search/search.ts';
+import type { SearchAnswer, SearchHit } from '../../src/state-db/search/search.ts';
 import { type GoldenCase, goldenDifference } from '../support/golden.ts';
 import { goldenKind, type Handler, type Rule, type Verdict, verdict } from './compare.ts';
 import { type GoldenRow, goldenMessages } from './golden-rows.ts';
 import { TIME_WINDOW } from './rules.ts';
-import { likeGolden, Upstream, type UpstreamRow } from './upstream.ts';
+import { GENERATION, hitsOf, rowsOf, searchPage } from './searched.ts';
+import { likeGolden, Upstream } from './upstream.ts';
 
 const STORES = ['basic', 'lineage', 'hostile', 'walled', 'badconfig'] as const;
 
-const GENERATION = 'golden';
 const ROUTES: Readonly<Record<string, string>> = { FTS: 'fts5', TRIGRAM: 'trigram', LIKE: 'like_scan', EMPTY: 'empty' };
-
-function page({ connection }: Upstream, args: GoldenCase['args'], limit: number, after: string | null): SearchAnswer {
-  const list = (key: string) => (Array.isArray(args[key]) ? (args[key] as string[]) : null);
-  const order: SearchOrder = args.sort === 'newest' ? 'NEWEST' : args.sort === 'oldest' ? 'OLDEST' : 'RANK';
-  const query = {
-    text: String(args.query),
-    order,
-    limit,
-    after,
-    sessionIds: null,
-    sources: list('source_filter'),
-    excludeSources: list('exclude_sources'),
-    roles: list('role_filter'),
-    includeInactive: args.include_inactive === true,
-    includeReasoning: false,
-    since: null,
-    before: null,
-  };
-  return search(connection, query, GENERATION);
-}
-
-function hitsOf(upstream: Upstream, args: GoldenCase['args']): SearchAnswer {
-  const limit = typeof args.limit === 'number' ? args.limit : 20;
-  const offset = typeof args.offset === 'number' ? args.offset : 0;
-  const after = offset === 0 ? null : (page(upstream, args, offset, null).hits.at(-1)?.cursor ?? null);
-  if (offset > 0 && page(upstream, args, offset, null).hits.length < offset) return { ...page(upstream, args, limit, null), hits: [] };
-  return page(upstream, args, limit, after);
-}
 
 /** The value that an order sorts by; rows with an equal one may come in any order. */
 function sortKey(hit: SearchHit, answer: SearchAnswer, args: GoldenCase['args']): unknown {
@@ -52,7 +23,7 @@ function sortKey(hit: SearchHit, answer: SearchAnswer, args: GoldenCase['args'])
 
 /** Upstream's ids are ours, up to the order of equal keys, also where a page ends among them. */
 function orderVerdict(upstream: Upstream, golden: GoldenCase, answer: SearchAnswer): Verdict {
-  const everyHit = page(upstream, golden.args, 1000, null);
+  const everyHit = searchPage(upstream, golden.args, 1000, null);
   const keys = new Map(everyHit.hits.map((hit) => [Number(hit.rowId), sortKey(hit, everyHit, golden.args)]));
   const ours = answer.hits.map((hit) => Number(hit.rowId));
   if (new Set(ours).size !== ours.length) return { difference: 'a row was found twice' };
@@ -91,37 +62,6 @@ function idsOf(result: unknown): number[] {
   return (result as (number | GoldenRow)[]).map((row) => (typeof row === 'number' ? row : Number(row.id)));
 }
 
-/** Hits as upstream's rows. */
-function rowsOf({ connection, catalogue }: Upstream, hits: readonly SearchHit[]): UpstreamRow[] {
-  const messages = messagesByRowId(connection, new Set(hits.map(({ rowId }) => rowId)));
-  const contexts = messagesAround(
-    connection,
-    hits.map(({ rowId, sessionId }) => ({ rowId, sessionId, window: 1 })),
-    'CLOCK',
-  );
-  return hits.map(({ rowId, sessionId, snippet }, index) => {
-    const message = messages.get(rowId);
-    const session = catalogue.get(sessionId);
-    const context = (contexts[index] ?? []).map(({ role, content }) => ({ role, content: firstCharacters(flattenContent(content)) }));
-    return {
-      id: Number(rowId),
-      session_id: sessionId,
-      role: message?.role,
-      snippet,
-      timestamp: message?.timestamp,
-      tool_name: message?.toolName,
-      source: session?.source,
-      model: session?.model,
-      session_started: session?.startedAt,
-      context,
-    };
-  });
-}
-
-function firstCharacters(text: string): string {
-  return [...text].slice(0, 200).join('');
-}
-
 const found: Handler<Upstream> = (upstream, golden) => {
   if (golden.error?.type === 'ValueError') return byTypes(upstream, golden);
   const answer = hitsOf(upstream, golden.args);
@@ -129,7 +69,7 @@ const found: Handler<Upstream> = (upstream, golden) => {
   if (difference !== null) return { difference };
   const ordered = orderVerdict(upstream, golden, answer);
   if ('difference' in ordered || golden.projection === 'id') return ordered;
-  const byId = new Map(rowsOf(upstream, page(upstream, golden.args, 1000, null).hits).map((row) => [row.id, row]));
+  const byId = new Map(rowsOf(upstream, searchPage(upstream, golden.args, 1000, null).hits).map((row) => [row.id, row]));
   const expected = (golden.result as GoldenRow[]).filter((row) => !ordered.deviations.includes('hidden-not-searched') || byId.has(row.id));
   const actual = expected.map((row) => byId.get(row.id));
   const rows = verdict(likeGolden(actual, expected), expected, [TIME_WINDOW, bytesInContext(upstream), largeSnippet(upstream, golden)]);
@@ -179,7 +119,7 @@ function largeSnippet({ connection }: Upstream, { args }: GoldenCase): Rule {
 /** Upstream refuses an unknown name among `fields`; here the schema does, before anything is searched. */
 function byTypes(upstream: Upstream, golden: GoldenCase): Verdict {
   const { fields, ...others } = golden.args;
-  const searches = Array.isArray(fields) && fields[0] === 'bogus' && page(upstream, others, 20, null).route !== 'EMPTY';
+  const searches = Array.isArray(fields) && fields[0] === 'bogus' && searchPage(upstream, others, 20, null).route !== 'EMPTY';
   return searches ? { deviations: ['fields-by-schema'] } : { difference: 'upstream was expected to refuse a field' };
 }
 

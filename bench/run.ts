@@ -1,0 +1,86 @@
+/**
+ * What reads cost on a large store, beside the plainest possible server on the same rows.
+ *
+ *   npm run bench -- [--quick] [--store DIR] [--write]
+ *
+ * --store DIR  where the generated stores are kept (default: the folder for temporary files)
+ * --quick      a small store and few requests: whether it works, not what it costs
+ * --write      put the figures into docs/performance.md
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type BenchStore, ensureStore } from './generate.ts';
+import { Client } from './load.ts';
+import { coldStart, countStatements, type Effort, listBesideSearch, measure, spread } from './measure.ts';
+import { assertSameRows, LIST, readsOf } from './reads.ts';
+import { machine, notes, page, type Results, table } from './report.ts';
+import { ServerProcess } from './server-process.ts';
+import type { StoreSize } from './session-plan.ts';
+
+const SMALL: StoreSize = { sessions: 100, messages: 5000 };
+const FULL = {
+  size: { sessions: 10_000, messages: 500_000 },
+  effort: { warmUp: 1500, requests: 300, rounds: 9 },
+  deepPage: 20,
+} as const;
+const QUICK = {
+  size: { sessions: 400, messages: 20_000 },
+  effort: { warmUp: 50, requests: 30, rounds: 2 },
+  deepPage: 3,
+} as const;
+
+const progress = (line: string) => process.stderr.write(`${line}\n`);
+
+async function run(large: BenchStore, small: BenchStore, effort: Effort, deepPage: number): Promise<Results> {
+  const clients: Client[] = [];
+  const serve = async (start: Promise<ServerProcess>) => {
+    const client = new Client(await start);
+    clients.push(client);
+    return client;
+  };
+  try {
+    const start = await coldStart(large.home);
+    const onLarge = { ours: await serve(ServerProcess.caduceus(large)), plain: await serve(ServerProcess.plain(large)) };
+    const onSmall = { ours: await serve(ServerProcess.caduceus(small)), plain: await serve(ServerProcess.plain(small)) };
+    for (const { ours, plain } of [onLarge, onSmall]) await assertSameRows(ours, plain);
+    const reads = await readsOf(onLarge.ours, { deepPage });
+    const statements = await countStatements(large.home, reads);
+    const series = [{ read: LIST, ...onSmall }, ...reads.map((read) => ({ read, ...onLarge }))];
+    const { figures, cpuByRound } = await measure(series, effort, progress);
+    const [smallList, ...rest] = figures;
+    const [smallCpu = [], largeCpu = []] = cpuByRound;
+    if (smallList === undefined) throw new Error('nothing was measured');
+    return {
+      effort,
+      large,
+      small,
+      figures: rest,
+      smallList,
+      listGrowth: spread(largeCpu.map((cpu, round) => cpu / (smallCpu[round] ?? Number.NaN))),
+      statements,
+      start,
+      crowded: await listBesideSearch(onLarge.ours, effort.requests),
+      residentBytesAfterwards: onLarge.ours.server.usage().residentBytes,
+    };
+  } finally {
+    for (const client of clients) client.close();
+    await Promise.all(clients.map((client) => client.server.stop()));
+  }
+}
+
+const { values } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, write: { type: 'boolean', default: false }, store: { type: 'string' } },
+});
+if (values.quick && values.write) throw new Error('--quick measures nothing worth writing down: leave out one of --quick and --write.');
+const { size, effort, deepPage } = values.quick ? QUICK : FULL;
+progress(machine());
+const stores = [size, SMALL].map((wanted) => ensureStore(wanted, values.store, progress));
+const [large, small] = stores as [BenchStore, BenchStore];
+const results = await run(large, small, effort, deepPage);
+console.log(`${table(results)}\n\n${notes(results)}`);
+if (values.write) {
+  const path = join(import.meta.dirname, '../docs/performance.md');
+  writeFileSync(path, page(results));
+  progress(`Wrote ${path}`);
+}
