@@ -20,6 +20,11 @@ export function createLoaders(store: SessionStore) {
     preview: byKey((ids) => store.previews(ids), null),
     details: byKey((ids) => store.details(ids), null),
     modelUsage: byKey((ids) => store.modelUsage(ids), []),
+    lifecycle: byKey((ids) => store.lifecycleStatuses(ids), null),
+    auxiliaryUsage: byKey((ids) => store.auxiliaryUsage(ids), []),
+    dailyUsage: byKey((ids) => store.dailyUsage(ids), []),
+    recentTurns: byKey((ids) => store.recentTurns(ids), []),
+    resumeTarget: byKey((ids) => store.resumeTargets(ids), null),
     liveness: byKey((ids) => store.liveness(ids), null),
     // One answer for the whole store, however many sessions ask for it.
     status: inOrder((keys: readonly object[]) => store.status().then((status) => keys.map(() => status))),

@@ -91,8 +91,9 @@ export function text(row: StoredMessage): string {
   return contentText(row.content);
 }
 
+/** A part that is JSON's null says nothing and is left out. */
 export function parts(row: StoredMessage): ContentPart[] {
-  return contentParts(row.content);
+  return contentParts(row.content).filter((part) => part.kind !== 'other' || part.json != null);
 }
 
 export function isSummary(row: StoredMessage): boolean {

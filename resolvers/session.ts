@@ -51,11 +51,6 @@ export function messageCount(session: StoredSession): number | null {
   return session.stats === null ? null : int32(session.stats.live);
 }
 
-/** 7.4: tracked, and something newer than the read mark; sessions that were never tracked count as read. */
-export function isUnread(session: StoredSession): boolean {
-  return session.lastReadAt !== null && (session.recency ?? session.startedAt ?? 0) > session.lastReadAt;
-}
-
 export async function preview(session: StoredSession, _: unknown, ctx: Context): Promise<string | null> {
   const found = await ctx.loaders(session.profile).preview.load(session.id);
   return found === null || found.text === '' ? null : found.text;
@@ -90,18 +85,6 @@ export function usage(session: StoredSession): UsageFigures {
 
 export function modelUsage(session: StoredSession, _: unknown, ctx: Context): Promise<readonly ModelUsage[]> {
   return ctx.loaders(session.profile).modelUsage.load(session.id);
-}
-
-export async function systemPrompt(session: StoredSession, _: unknown, ctx: Context): Promise<string | null> {
-  return (await ctx.loaders(session.profile).details.load(session.id))?.systemPrompt ?? null;
-}
-
-export async function modelConfig(session: StoredSession, _: unknown, ctx: Context): Promise<Readonly<Record<string, unknown>> | null> {
-  return (await ctx.loaders(session.profile).details.load(session.id))?.modelConfig ?? null;
-}
-
-export async function toolNames(session: StoredSession, _: unknown, ctx: Context): Promise<readonly string[]> {
-  return (await ctx.loaders(session.profile).details.load(session.id))?.toolNames ?? [];
 }
 
 export function parent(session: StoredSession, _: unknown, ctx: Context): Promise<StoredSession | null> | null {

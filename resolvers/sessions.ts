@@ -74,11 +74,12 @@ export async function hiddenCounts(connection: SessionConnection): Promise<Hidde
   return [...(await connection.totals()).hidden].map(([reason, count]) => ({ reason, count }));
 }
 
-const LONGEST_TITLE = 500;
+const LONGEST_TEXT = 500;
 
 function checked(filter: SessionFilter): SessionFilter {
-  if ((filter.titleContains?.length ?? 0) > LONGEST_TITLE)
-    throw new InvalidInput(`titleContains may have at most ${LONGEST_TITLE} characters.`);
+  for (const name of ['titleContains', 'titleOrIdContains'] as const) {
+    if ((filter[name]?.length ?? 0) > LONGEST_TEXT) throw new InvalidInput(`${name} may have at most ${LONGEST_TEXT} characters.`);
+  }
   return filter;
 }
 

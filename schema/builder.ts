@@ -5,6 +5,7 @@ import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin, { ComplexityErrorKind } from '@pothos/plugin-complexity';
 import { GraphQLError } from 'graphql';
 import type { Context } from '../resolvers/context.ts';
+import { DEFAULT_PAGE, LARGEST_PAGE } from '../src/paging.ts';
 
 export interface SchemaTypes {
   Context: Context;
@@ -46,8 +47,8 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   },
 });
 
-/** The price of a page: what one item costs, times the size of the page. */
+/** The price of a page: what one item costs, times the size of the page. A size that is refused anyway has the price of the largest. */
 export function pageComplexity(args: object): { field: number; multiplier: number } {
   const { first, last } = args as { first?: number | null; last?: number | null };
-  return { field: 2, multiplier: Math.max(1, first ?? last ?? 50) };
+  return { field: 2, multiplier: Math.min(LARGEST_PAGE, Math.max(1, first ?? last ?? DEFAULT_PAGE)) };
 }

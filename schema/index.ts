@@ -13,6 +13,7 @@ import './store.ts';
 import './usage.ts';
 import './liveness.ts';
 import './session.ts';
+import './session-facts.ts';
 import './lineage.ts';
 import './message.ts';
 import './search.ts';

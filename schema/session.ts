@@ -3,6 +3,7 @@ import * as resolve from '../resolvers/session.ts';
 import * as lists from '../resolvers/sessions.ts';
 import * as stores from '../resolvers/stores.ts';
 import type { StoredSession } from '../src/session-store.ts';
+import { isUnread } from '../src/state-db/session-state.ts';
 import { builder, pageComplexity } from './builder.ts';
 import { Warning } from './errors.ts';
 import { LivenessType } from './liveness.ts';
@@ -79,7 +80,7 @@ export const Session = builder.objectRef<StoredSession>('Session').implement({
     archived: t.exposeBoolean('archived', { description: 'Put away by the user.' }),
     pinned: t.exposeBoolean('pinned', { description: 'Kept on top.' }),
     hidden: t.exposeBoolean('hidden', { description: 'Not for lists.' }),
-    unread: t.boolean({ description: 'Something is newer than the read mark.', resolve: resolve.isUnread }),
+    unread: t.boolean({ description: 'Something is newer than the read mark.', resolve: isUnread }),
     readOnly: t.boolean({ description: 'This server may not change it.', resolve: (_, __, ctx) => !ctx.services.writable }),
     cwd: t.exposeString('cwd', { nullable: true, description: 'Working folder.' }),
     gitBranch: t.exposeString('gitBranch', { nullable: true, description: 'Branch at the time.' }),
@@ -98,27 +99,12 @@ export const Session = builder.objectRef<StoredSession>('Session').implement({
       description: 'The counter of tool calls that its writers keep.',
       resolve: (session) => int32(session.toolCallCount),
     }),
-    rewindCount: t.int({ nullable: true, description: 'Rewinds so far.', resolve: (session) => int32(session.rewindCount) }),
     usage: t.field({
       type: Usage,
       description: 'Tokens and cost of this stored session, auxiliary tasks not included.',
       resolve: resolve.usage,
     }),
     modelUsage: t.field({ type: [ModelUsageType], description: 'The same by model, route and task.', resolve: resolve.modelUsage }),
-    systemPrompt: t.string({
-      nullable: true,
-      description: 'What the model was told. Private: ask for it only to show it.',
-      complexity: 5,
-      resolve: resolve.systemPrompt,
-    }),
-    modelConfig: t.field({
-      type: 'JSON',
-      nullable: true,
-      description: 'Settings that are known to be harmless; null when there are none or they are no JSON object.',
-      complexity: 2,
-      resolve: resolve.modelConfig,
-    }),
-    toolNames: t.field({ type: ['String'], description: 'Tools that the session was given.', complexity: 2, resolve: resolve.toolNames }),
     edgeKind: t.field({
       type: EdgeKind,
       nullable: true,
@@ -235,6 +221,11 @@ const SessionFilter = builder.inputType('SessionFilter', {
     includeEmpty: t.boolean({ defaultValue: false, description: 'Conversations without any message too.' }),
     projectId: t.id({ description: 'Only sessions of this project of the Web UI.' }),
     titleContains: t.string({ description: 'Text in the title of any segment, case ignored; at most 500 characters.' }),
+    titleOrIdContains: t.string({
+      description: 'Text in the title or id of any segment, case and separators ignored; at most 500 characters.',
+    }),
+    sessionKey: t.string({ description: 'Only with this routing key.' }),
+    cwdPrefix: t.string({ description: 'Only in this working folder or below it.' }),
     activeSince: t.field({ type: 'DateTime', description: 'Last active at or after.' }),
     activeBefore: t.field({ type: 'DateTime', description: 'Last active before.' }),
   }),

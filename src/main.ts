@@ -175,7 +175,7 @@ async function hasStore(config: Config): Promise<boolean> {
       () => false,
     );
   // A home that was named is served as it is, so that a wrong path shows as NOT_FOUND and not as a demo.
-  const named = process.env.HERMES_HOME !== undefined || config.home !== locateHome(config.home).root;
+  const named = config.home !== SETTINGS.home.fallback(process.env);
   return named || (await exists(join(root, 'state.db'))) || (await exists(join(root, 'profiles')));
 }
 

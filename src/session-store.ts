@@ -7,6 +7,7 @@
  */
 import type { CaduceusError, StoreHealth } from './errors.ts';
 import type { Page, PageRequest } from './paging.ts';
+import type { DailyUsage, TaskUsage } from './state-db/auxiliary-usage.ts';
 import type { Family } from './state-db/family.ts';
 import type { EdgeKind } from './state-db/lineage.ts';
 import type { HiddenReason, ListQuery } from './state-db/listing.ts';
@@ -14,10 +15,13 @@ import type { Backend, Delegation, Hold, Liveness } from './state-db/liveness.ts
 import type { MessageRecord } from './state-db/message-row.ts';
 import type { Anchor, ToolCallKey } from './state-db/messages.ts';
 import type { Preview } from './state-db/preview.ts';
+import type { RecentTurn } from './state-db/recent-turns.ts';
+import type { RoutingEntry } from './state-db/routing.ts';
 import type { SearchRoute } from './state-db/search/route.ts';
 import type { SearchOrder } from './state-db/search/search.ts';
 import type { SessionDetails } from './state-db/session-details.ts';
 import type { SessionEntry } from './state-db/session-record.ts';
+import type { LifecycleStatus } from './state-db/session-state.ts';
 import type { TranscriptView } from './state-db/transcript.ts';
 import type { ModelUsage, UsageBucket, UsageDimension, UsageFilter } from './state-db/usage.ts';
 import type { MessageView } from './state-db/visibility.ts';
@@ -145,6 +149,17 @@ export interface SessionStore {
   details(ids: readonly string[]): Promise<ReadonlyMap<string, SessionDetails>>;
   modelUsage(ids: readonly string[]): Promise<ReadonlyMap<string, readonly ModelUsage[]>>;
   liveness(ids: readonly string[]): Promise<ReadonlyMap<string, Liveness>>;
+  lifecycleStatuses(ids: readonly string[]): Promise<ReadonlyMap<string, LifecycleStatus>>;
+  /** Auxiliary work of each session and of what it continues or came from, up to the nearest branch. */
+  auxiliaryUsage(ids: readonly string[]): Promise<ReadonlyMap<string, readonly TaskUsage[]>>;
+  dailyUsage(ids: readonly string[]): Promise<ReadonlyMap<string, readonly DailyUsage[]>>;
+  /** Up to twenty turns of a person in each session, newest first. */
+  recentTurns(ids: readonly string[]): Promise<ReadonlyMap<string, readonly RecentTurn[]>>;
+  /** Where a resume of each session would land. */
+  resumeTargets(ids: readonly string[]): Promise<ReadonlyMap<string, StoredSession>>;
+  cronRuns(jobId: string, limit: number): Promise<readonly StoredSession[]>;
+  /** Null for the entries of every scope. */
+  routing(scope: string | null): Promise<readonly RoutingEntry[]>;
 
   messagePages(queries: readonly (MessagesQuery & { readonly page: PageRequest })[]): Promise<readonly Page<StoredMessage>[]>;
   messageCounts(queries: readonly MessagesQuery[]): Promise<readonly number[]>;

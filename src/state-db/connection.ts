@@ -1,12 +1,13 @@
 /**
  * One read-only connection to one store: opened beside live writers, never a statement that writes (`spec/state-db.md` 2.2).
  */
+import { closeSync, openSync, readSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { StoreUnreadable } from '../errors.ts';
 import { countStatement } from '../meter.ts';
 import { readShape, type StoreShape } from './columns.ts';
 import type { SqlRow } from './decode.ts';
-import { type FileIdentity, fileIdentity, healthOf, isBusy, isTransientIo, unreadable } from './health.ts';
+import { type FileIdentity, fileIdentity, healthOf, isBusy, isTransientIo, refusedByObserver, unreadable, walPathOf } from './health.ts';
 
 type Bindable = string | number | bigint | null;
 /** By position for `?`, or by name for `:name` where one value is used more than once. */
@@ -24,6 +25,8 @@ export class StoreConnection {
   readonly path: string;
   readonly shape: StoreShape;
   readonly identity: FileIdentity;
+  /** Beside the file itself, also where the path is a link to it. */
+  readonly walPath: string;
   readonly walIdentity: FileIdentity | null;
   readonly #db: Database.Database;
   readonly #statements = new Map<string, Database.Statement<unknown[], SqlRow>>();
@@ -37,14 +40,13 @@ export class StoreConnection {
     const identity = fileIdentity(path);
     if (identity === null) throw unreadable('NOT_FOUND');
     if (identity.size === 0n) throw unreadable('EMPTY');
-    if (options.strictObserver && fileIdentity(`${path}-wal`) === null) {
-      throw unreadable('IO_ERROR', new Error('strict observer: no -wal file, and opening could create one'));
-    }
+    const walPath = walPathOf(path);
+    if (options.strictObserver && fileIdentity(walPath) === null && wouldCreateWal(path, walPath)) throw refusedByObserver();
     let db: Database.Database | null = null;
     try {
       db = new Database(path, { readonly: true, fileMustExist: true, timeout: options.lockWaitMs });
       db.pragma('query_only = 1');
-      return new StoreConnection(path, db, identity);
+      return new StoreConnection(path, db, identity, walPath);
     } catch (error) {
       db?.close();
       const health = healthOf(error);
@@ -52,10 +54,11 @@ export class StoreConnection {
     }
   }
 
-  private constructor(path: string, db: Database.Database, identity: FileIdentity) {
+  private constructor(path: string, db: Database.Database, identity: FileIdentity, walPath: string) {
     this.path = path;
     this.#db = db;
     this.identity = identity;
+    this.walPath = walPath;
     this.shape = readShape(db);
     if (!this.shape.hasTable('sessions') || !this.shape.hasTable('messages')) {
       throw unreadable(this.shape.columnsOf('schema_version').length === 0 && isEmptySchema(db) ? 'EMPTY' : 'NOT_A_DATABASE');
@@ -63,7 +66,8 @@ export class StoreConnection {
     this.#dataVersion = db.prepare<unknown[], number>('PRAGMA data_version').pluck();
     this.#schemaCookie = db.prepare<unknown[], number>('PRAGMA schema_version').pluck();
     this.#cookie = this.#schemaCookie.get() ?? 0;
-    this.walIdentity = fileIdentity(`${path}-wal`);
+    this.walIdentity = fileIdentity(walPath);
+    openFiles.set(walPath, (openFiles.get(walPath) ?? 0) + 1);
   }
 
   /** Changes after every commit of another connection; comparable only with earlier values of this same connection. */
@@ -115,6 +119,10 @@ export class StoreConnection {
   }
 
   close(): void {
+    if (!this.#db.open) return;
+    const others = (openFiles.get(this.walPath) ?? 1) - 1;
+    if (others > 0) openFiles.set(this.walPath, others);
+    else openFiles.delete(this.walPath);
     this.#statements.clear();
     this.#db.close();
   }
@@ -129,6 +137,32 @@ export class StoreConnection {
     const statement = this.#db.prepare<unknown[], SqlRow>(sql);
     this.#statements.set(sql, statement);
     return statement;
+  }
+}
+
+/** Connections of this process by file. */
+const openFiles = new Map<string, number>();
+/** The version that a reader needs, at offset 19 of a database: 2 is WAL. */
+const READ_VERSION_OFFSET = 19;
+const WAL_VERSION = 2;
+
+/**
+ * Whether opening a store without a -wal file would make one. The file is looked into with `fs` only while this process has no connection
+ * to it: closing such a descriptor drops the process's locks (`spec/state-db.md` 2.2 rule 4).
+ */
+function wouldCreateWal(path: string, walPath: string): boolean {
+  if (openFiles.has(walPath)) return true;
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const byte = Buffer.alloc(1);
+      return readSync(file, byte, 0, 1, READ_VERSION_OFFSET) === 1 && byte[0] === WAL_VERSION;
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    // What can't be read can't be opened either, and SQLite says why.
+    return false;
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * What is wrong with a store, decided by result codes and facts, never by wording alone (`spec/state-db.md` 2.3, `field-cases` F53 to F60).
  */
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { type StoreHealth, StoreUnreadable } from '../errors.ts';
 
 /** Identity of the file behind a path; a zero inode counts as unknown (`spec/state-db.md` 2.3). */
@@ -16,6 +16,16 @@ export interface FileIdentity {
 export function fileIdentity(path: string): FileIdentity | null {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? null : { device: stat.dev, inode: stat.ino, size: stat.size, modifiedNs: stat.mtimeNs };
+}
+
+/** Where the -wal file of a store lies: beside the file itself, not beside a link to it. */
+export function walPathOf(path: string): string {
+  try {
+    return `${realpathSync(path)}-wal`;
+  } catch {
+    // Nothing is there, or a link leads nowhere: opening says so.
+    return `${path}-wal`;
+  }
 }
 
 export function isSameFile(a: FileIdentity | null, b: FileIdentity | null): boolean {
@@ -87,4 +97,12 @@ export function describeHealth(health: StoreHealth): string | null {
 
 export function unreadable(health: Exclude<StoreHealth, 'OK'>, cause?: unknown): StoreUnreadable {
   return new StoreUnreadable(health, SENTENCES[health], cause);
+}
+
+/** The store could be read, but not without making files beside it. */
+export function refusedByObserver(): StoreUnreadable {
+  return new StoreUnreadable(
+    'IO_ERROR',
+    'Nobody has state.db open, and reading it would create its -wal and -shm files, which --strict-observer forbids. Start the Hermes Agent, or leave that setting out.',
+  );
 }

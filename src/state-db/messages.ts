@@ -247,7 +247,8 @@ function plansFor(
 }
 
 function bounds(request: MessagePageRequest, plan: DisplayPlan | null | undefined, generation: string): BoundedRequest {
-  const list = `messages:${request.view}`;
+  // Named by its first segment, which stays when the session id rotates.
+  const list = `messages:${request.view}:${request.sessionIds[0] ?? ''}`;
   const position = (cursor: string) => {
     const [key] = decodeCursor(cursor, list, generation);
     if (typeof key !== 'string' || !/^-?\d{1,19}$/.test(key))

@@ -3,7 +3,7 @@
  */
 import { StoreUnreadable } from '../errors.ts';
 import type { StoreStatus } from '../session-store.ts';
-import { describeHealth, fileIdentity } from './health.ts';
+import { fileIdentity, walPathOf } from './health.ts';
 import { MESSAGE_COLUMNS } from './message-row.ts';
 import { readIndexState } from './search/index-state.ts';
 import { SESSION_COLUMNS } from './session-record.ts';
@@ -33,8 +33,7 @@ const OTHER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
 
 /** Never throws for a store that can't be read: that is what it tells. */
 export async function readStatus(access: StoreAccess): Promise<StoreStatus> {
-  const health = await access.health();
-  const base = { path: access.path, health, problem: describeHealth(health), ...sizes(access.path) };
+  const base = { path: access.path, ...(await access.health()), ...sizes(access.path) };
   try {
     return { ...base, ...(await access.read(details)) };
   } catch (error) {
@@ -70,7 +69,7 @@ function details({
     sessionCount: catalogue?.size ?? Number(connection.get('SELECT COUNT(*) AS n FROM sessions')?.n ?? 0),
     // Rows of sessions that don't exist are never counted (field-cases F65).
     messageCount: catalogue?.totalRows ?? Number(connection.get('SELECT COUNT(*) AS n FROM messages')?.n ?? 0),
-    searchDegraded: index.unusable !== null || index.rebuild !== null,
+    searchDegraded: index.unusable !== null || index.rebuild !== null || index.trigramDamaged,
     search: {
       layout: index.layout,
       trigram: index.trigram,
@@ -100,5 +99,5 @@ function sizes(path: string): { sizeBytes: number | null; walBytes: number | nul
     const identity = fileIdentity(file);
     return identity === null ? null : Number(identity.size);
   };
-  return { sizeBytes: size(path), walBytes: size(`${path}-wal`) };
+  return { sizeBytes: size(path), walBytes: size(walPathOf(path)) };
 }

@@ -6,7 +6,7 @@ import { type StoreHealth, StoreUnreadable } from '../errors.ts';
 import { Catalogue, type CatalogueChange } from './catalogue.ts';
 import { CatalogueSync } from './catalogue-sync.ts';
 import { patiently, patientPass, StoreConnection } from './connection.ts';
-import { type FileIdentity, fileIdentity, isSameFile } from './health.ts';
+import { describeHealth, type FileIdentity, fileIdentity, healthOf, isSameFile } from './health.ts';
 
 export interface OpenStore {
   readonly connection: StoreConnection;
@@ -90,13 +90,14 @@ export class StoreAccess {
     return this.#opened ?? opened;
   }
 
-  /** The health of the store by a real read (F53). */
-  async health(): Promise<StoreHealth> {
+  /** The health of the store by a real read (F53), with a sentence for people unless it is OK. */
+  async health(): Promise<{ health: StoreHealth; problem: string | null }> {
     try {
       await this.read(({ connection }) => connection.get('SELECT 1 FROM messages LIMIT 1'));
-      return this.#health ?? 'OK';
+      const health = this.#health ?? 'OK';
+      return { health, problem: describeHealth(health) };
     } catch (error) {
-      if (error instanceof StoreUnreadable) return error.health;
+      if (error instanceof StoreUnreadable) return { health: error.health, problem: error.message };
       throw error;
     }
   }
@@ -145,7 +146,7 @@ export class StoreAccess {
     const file = fileIdentity(this.path);
     if (!isSameFile(opened.connection.identity, file)) return this.#reopen('REPLACED');
     const wal = opened.connection.walIdentity;
-    if (wal !== null && !isSameFile(wal, fileIdentity(`${this.path}-wal`))) return this.#followLostWal(opened);
+    if (wal !== null && !isSameFile(wal, fileIdentity(opened.connection.walPath))) return this.#followLostWal(opened);
     if (file !== null && this.#fileMoved(file, now) && this.#isOtherContent(opened)) return this.#reopen('REPLACED');
     return opened;
   }
@@ -205,7 +206,7 @@ export class StoreAccess {
       fresh = StoreConnection.open(this.path, { lockWaitMs: LOCK_WAIT_MS, strictObserver: this.#options.strictObserver });
       if (highestRow(fresh) >= highestRow(opened.connection)) return await this.#reopen('REPLACED');
     } catch (error) {
-      if (!(error instanceof StoreUnreadable)) throw error;
+      if (stateIn(error) === null) throw error;
     } finally {
       fresh?.close();
     }
@@ -228,8 +229,9 @@ export class StoreAccess {
       fresh = StoreConnection.open(this.path, { lockWaitMs: LOCK_WAIT_MS });
       return generationOf(fresh) !== opened.generation || highestRow(fresh) < highestRow(opened.connection);
     } catch (error) {
-      if (!(error instanceof StoreUnreadable)) throw error;
-      return error.health !== 'BUSY';
+      const state = stateIn(error);
+      if (state === null) throw error;
+      return state !== 'BUSY';
     } finally {
       fresh?.close();
     }
@@ -330,4 +332,9 @@ function generationOf(connection: StoreConnection): string {
 
 function highestRow(connection: StoreConnection): bigint {
   return BigInt(String(connection.get('SELECT CAST(MAX(id) AS TEXT) AS id FROM messages')?.id ?? 0));
+}
+
+/** What an error says about the store, raised by SQLite itself or already named; null when it says nothing. */
+function stateIn(error: unknown): StoreHealth | null {
+  return error instanceof StoreUnreadable ? error.health : healthOf(error);
 }

@@ -19,11 +19,13 @@ import type {
   StoreStatus,
   TranscriptQuery,
 } from '../session-store.ts';
+import { auxiliaryScope, auxiliaryUsage, type DailyUsage, dailyUsage, type TaskUsage } from './auxiliary-usage.ts';
 import { familyCatalogue } from './beyond-catalogue.ts';
 import type { Catalogue } from './catalogue.ts';
+import { cronRuns } from './cron-runs.ts';
 import { type Family, family } from './family.ts';
 import type { ResultOf, StoreJob } from './jobs.ts';
-import { chain, chainAncestors, liveContinuation } from './lineage.ts';
+import { chain, chainAncestors, liveContinuation, resumeTarget } from './lineage.ts';
 import { type ListQuery, type ListTotals, listPage, listTotals } from './listing.ts';
 import { type Backend, backends, type Delegation, delegations, type Hold, type Liveness, liveFacts, livenessOf } from './liveness.ts';
 import type { MessageRecord } from './message-row.ts';
@@ -39,9 +41,12 @@ import {
 } from './messages.ts';
 import type { Preview } from './preview.ts';
 import { previews } from './previews.ts';
+import { type RecentTurn, recentTurns } from './recent-turns.ts';
 import { resolveReference } from './resolve.ts';
+import { type RoutingEntry, routingEntries } from './routing.ts';
 import { type SessionDetails, sessionDetails } from './session-details.ts';
 import type { SessionEntry } from './session-record.ts';
+import { type LifecycleStatus, lifecycleStatuses } from './session-state.ts';
 import { readStatus } from './status.ts';
 import { type OpenStore, StoreAccess, type StoreEvent } from './store-access.ts';
 import { type ModelUsage, modelUsage, type UsageBucket, type UsageDimension, type UsageFilter } from './usage.ts';
@@ -59,6 +64,7 @@ export interface StateDbOptions {
   readonly now: () => number;
 }
 
+const RECENT_TURNS = 20;
 /** Conversations with more rows than this are paged in another process. */
 const LARGE_CONVERSATION = 20_000;
 
@@ -154,6 +160,47 @@ export class StateDbStore implements SessionStore {
       const graph = store.catalogue ?? familyCatalogue(store.connection, ids);
       return this.#collect(ids, graph, (entry) => livenessOf(graph, entry, facts));
     });
+  }
+
+  lifecycleStatuses(ids: readonly string[]): Promise<Map<string, LifecycleStatus>> {
+    return this.#access.read(({ connection }) => lifecycleStatuses(connection, ids));
+  }
+
+  auxiliaryUsage(ids: readonly string[]): Promise<Map<string, TaskUsage[]>> {
+    return this.#graph(ids, (graph, { connection }) => {
+      const scopes = this.#collect(ids, graph, (entry) => auxiliaryScope(graph, entry));
+      const rows = modelUsage(connection, [...new Set([...scopes.values()].flat())]);
+      return new Map([...scopes].map(([id, scope]) => [id, auxiliaryUsage(scope.flatMap((member) => rows.get(member) ?? []))]));
+    });
+  }
+
+  dailyUsage(ids: readonly string[]): Promise<Map<string, DailyUsage[]>> {
+    return this.#access.read(({ connection }) => dailyUsage(connection, ids));
+  }
+
+  recentTurns(ids: readonly string[]): Promise<Map<string, RecentTurn[]>> {
+    return this.#access.read(({ connection }) => recentTurns(connection, ids, { limit: RECENT_TURNS }));
+  }
+
+  resumeTargets(ids: readonly string[]): Promise<Map<string, StoredSession>> {
+    return this.#graph(ids, (graph) =>
+      this.#collect(ids, graph, (entry) =>
+        this.#stored(
+          resumeTarget(graph, entry, ({ stats }) => (stats?.total ?? 0) > 0),
+          graph,
+        ),
+      ),
+    );
+  }
+
+  async cronRuns(jobId: string, limit: number): Promise<StoredSession[]> {
+    const ids = await this.#access.read(({ connection }) => cronRuns(connection, jobId, limit));
+    const found = await this.sessions(ids);
+    return ids.flatMap((id) => found.get(id) ?? []);
+  }
+
+  routing(scope: string | null): Promise<RoutingEntry[]> {
+    return this.#access.read(({ connection }) => routingEntries(connection, scope));
   }
 
   async messagePages(queries: readonly (MessagesQuery & { page: PageRequest })[]): Promise<Page<StoredMessage>[]> {

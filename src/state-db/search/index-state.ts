@@ -11,6 +11,8 @@ export type IndexLayout = 'E' | 'I' | 'X1' | 'X2' | 'X3' | 'NONE';
 export interface IndexState {
   readonly layout: IndexLayout;
   readonly trigram: boolean;
+  /** The trigram index is there, and can't answer: what it would have found, a slower search finds. */
+  readonly trigramDamaged: boolean;
   readonly cjk: boolean;
   /** Why the word index can't be used, or null. */
   readonly unusable: 'MISSING' | 'STALE' | 'DAMAGED' | null;
@@ -23,10 +25,13 @@ export function readIndexState(connection: StoreConnection): IndexState {
   const layout = layoutOf(connection);
   const cjkReady = !meta.has('fts_cjk_stale') && !meta.has('fts_cjk_rebuild_high_water');
   const stale = meta.has('fts_stale');
+  const trigram = connection.shape.hasTable('messages_fts_trigram');
+  const trigramWorks = trigram && canMatch(connection, 'messages_fts_trigram') && hasTotals(connection, 'messages_fts_trigram');
   const unusable = stale ? 'STALE' : layout === 'NONE' ? 'MISSING' : isDamaged(connection) ? 'DAMAGED' : null;
   return {
     layout,
-    trigram: !stale && connection.shape.hasTable('messages_fts_trigram') && canMatch(connection, 'messages_fts_trigram'),
+    trigram: !stale && trigramWorks,
+    trigramDamaged: trigram && !trigramWorks,
     cjk: cjkReady && connection.shape.hasTable('messages_fts_cjk') && canMatch(connection, 'messages_fts_cjk'),
     unusable,
     rebuild: rebuildOf(meta),
@@ -59,11 +64,17 @@ function rebuildOf(meta: ReadonlyMap<string, string>): IndexState['rebuild'] {
 function isDamaged(connection: StoreConnection): boolean {
   try {
     connection.get("SELECT rowid FROM messages_fts WHERE messages_fts MATCH 'caduceus' LIMIT 1");
-    return false;
+    return !hasTotals(connection, 'messages_fts');
   } catch (error) {
     if (isIndexDamage(error)) return true;
     throw error;
   }
+}
+
+/** Ranking needs the totals of the index, which no MATCH looks at before it ranks. They are the first row of its data. */
+function hasTotals(connection: StoreConnection, table: 'messages_fts' | 'messages_fts_trigram'): boolean {
+  if (!connection.shape.hasTable(`${table}_data`)) return true;
+  return connection.get(`SELECT 1 FROM ${table}_data WHERE id = 1`) !== undefined;
 }
 
 function canMatch(connection: StoreConnection, table: 'messages_fts_trigram' | 'messages_fts_cjk'): boolean {

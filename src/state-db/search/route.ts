@@ -42,7 +42,7 @@ export function routeQuery(sanitized: string, state: IndexState, filter: RouteFi
   if (state.cjk && !singles && sourcesIndexed) return { route: 'CJK', expression: quoted, likeForm: form, degraded: false };
   const longEnough = cjkLength(sanitized) >= 3 && plainTokens(sanitized).every((token) => !hasCjk(token) || cjkLength(token) >= 3);
   if (state.trigram && longEnough && sourcesIndexed) return { route: 'TRIGRAM', expression: quoted, likeForm: form, degraded: false };
-  return like('ANY', false);
+  return like('ANY', state.trigramDamaged && longEnough && sourcesIndexed);
 }
 
 /** Where a Latin query without hits is tried again as a substring; null when no index can do that. */
@@ -50,11 +50,11 @@ export function substringRetry(
   sanitized: string,
   state: IndexState,
   filter: RouteFilter,
-): { table: 'messages_fts_cjk' | 'messages_fts_trigram'; expression: string } | null {
+): { route: 'CJK' | 'TRIGRAM'; expression: string } | null {
   if (hasCjk(sanitized) || filter.roles?.includes('tool')) return null;
   const expression = quoteTokens(sanitized);
   if (expression === '') return null;
-  if (state.cjk) return { table: 'messages_fts_cjk', expression };
+  if (state.cjk) return { route: 'CJK', expression };
   const longEnough = plainTokens(sanitized).every((token) => [...token].length >= 3);
-  return state.trigram && longEnough ? { table: 'messages_fts_trigram', expression } : null;
+  return state.trigram && longEnough ? { route: 'TRIGRAM', expression } : null;
 }
