@@ -23,7 +23,6 @@ export interface Burst {
 
 export class Client {
   readonly server: ServerProcess;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
 
   constructor(server: ServerProcess) {
     this.server = server;
@@ -32,16 +31,19 @@ export class Client {
   /** `count` requests, as many at a time as there are connections. Throws when one isn't answered with 200. */
   async burst(target: Target, count: number, lanes = CONNECTIONS): Promise<Burst> {
     const latenciesMs: number[] = [];
+    // Connections of an earlier burst may have been idle for as long as a server keeps them.
+    const agent = new Agent({ keepAlive: true, maxSockets: lanes });
     const before = this.server.usage();
     let left = count;
     const lane = async () => {
       while (left-- > 0) {
         const start = performance.now();
-        await this.send(target);
+        await this.send(target, agent);
         latenciesMs.push(performance.now() - start);
       }
     };
     await Promise.all(Array.from({ length: Math.min(lanes, count) }, lane));
+    agent.destroy();
     const after = this.server.usage();
     return {
       latenciesMs,
@@ -50,11 +52,11 @@ export class Client {
     };
   }
 
-  /** The text of the answer. */
-  send({ path, body }: Target): Promise<string> {
+  /** The text of the answer; without an agent over a connection of its own. */
+  send({ path, body }: Target, agent: Agent | false = false): Promise<string> {
     return new Promise((resolve, reject) => {
       const headers = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-      const sent = request(new URL(path, this.server.url), { agent: this.#agent, method: body === undefined ? 'GET' : 'POST', headers });
+      const sent = request(new URL(path, this.server.url), { agent, method: body === undefined ? 'GET' : 'POST', headers });
       sent.on('response', (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (piece: string) => {
@@ -66,13 +68,9 @@ export class Client {
         });
         response.on('error', reject);
       });
-      sent.on('error', reject);
+      sent.on('error', (cause) => reject(new Error(`${path} got no answer`, { cause })));
       sent.end(body);
     });
-  }
-
-  close(): void {
-    this.#agent.destroy();
   }
 }
 

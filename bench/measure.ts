@@ -57,16 +57,15 @@ export async function measure(
   }
   const pairs: Pair[][] = series.map(() => []);
   for (let round = 0; round < effort.rounds; round++) {
-    for (const [index, { read, ours, plain }] of series.entries()) {
+    // Whatever goes second finds other caches than what goes first: the order of everything alternates.
+    const isForward = round % 2 === 0;
+    const order = [...series.entries()];
+    for (const [index, { read, ours, plain }] of isForward ? order : order.reverse()) {
       const count = countOf(read, effort.requests);
-      const both = {
-        ours: () => ours.burst(read.ours, count),
-        plain: () => plain.burst(read.plain, count),
-      };
-      // Who goes first alternates.
-      const first = round % 2 === 0 ? await both.ours() : await both.plain();
-      const second = round % 2 === 0 ? await both.plain() : await both.ours();
-      pairs[index]?.push(round % 2 === 0 ? { ours: first, plain: second } : { ours: second, plain: first });
+      const both = { ours: () => ours.burst(read.ours, count), plain: () => plain.burst(read.plain, count) };
+      const first = isForward ? await both.ours() : await both.plain();
+      const second = isForward ? await both.plain() : await both.ours();
+      pairs[index]?.push(isForward ? { ours: first, plain: second } : { ours: second, plain: first });
     }
     report(`round ${round + 1} of ${effort.rounds}`);
   }
@@ -113,7 +112,6 @@ export async function countStatements(home: string, reads: readonly Read[]): Pro
       counted.set(read.id, lines.at(-1) ?? Number.NaN);
     }
   } finally {
-    client.close();
     await server.stop();
   }
   return counted;
@@ -149,7 +147,6 @@ export async function coldStart(home: string): Promise<Start> {
     await answer(client, LIST.ours);
     return { readyMs, firstAnswerMs: performance.now() - began, residentBytes: server.usage().residentBytes };
   } finally {
-    client.close();
     await server.stop();
   }
 }

@@ -1,6 +1,7 @@
 /**
  * The plainest server that can answer the same questions, as a measure for ours: node:http, one prepared statement a question,
- * JSON.stringify of what it gives. No GraphQL, no checks, times as stored, nothing renamed that SQL doesn't rename.
+ * JSON.stringify of what it gives. No GraphQL, no checks, times as stored, nothing renamed that SQL doesn't rename. The list it also gives
+ * with the very values of ours, to tell what GraphQL costs from what those cost.
  *
  * The order by recent activity is in no column: what a plain server does about it decides what it costs. Ordering by activity in SQL reads
  * every session's messages (the owning program's way, a third of a second on the large store); ordering by `started_at` gives other rows.
@@ -99,6 +100,7 @@ const usage = prepare(USAGE);
 
 const ANSWERS: Readonly<Record<string, Answer>> = {
   '/sessions': (parameters) => list.all(Number(parameters.get('after') ?? 0)),
+  '/sessions-same-values': () => list.all(0).map(withSameValues),
   '/sessions-with-preview': (parameters) => listWithPreview.all(Number(parameters.get('after') ?? 0)),
   '/count': () => count.get(),
   '/messages': (parameters) => messages.all(parameters.get('session')).reverse(),
@@ -108,6 +110,18 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   '/usage': () => usage.all(),
 };
 
+/** A row as ours shows it: a global id, times as ISO 8601, flags as booleans. The least that a server with the same answer has to do. */
+function withSameValues(row: Record<string, unknown>): Record<string, unknown> {
+  return {
+    ...row,
+    id: Buffer.from(`Session:default/${row.id}`).toString('base64url'),
+    startedAt: new Date(Number(row.startedAt) * 1000).toISOString(),
+    lastActiveAt: new Date(Number(row.lastActiveAt) * 1000).toISOString(),
+    archived: row.archived === 1,
+    pinned: row.pinned === 1,
+  };
+}
+
 const server = createServer((request, response) => {
   const url = new URL(request.url ?? '/', 'http://localhost');
   const answer = ANSWERS[url.pathname];
@@ -116,6 +130,8 @@ const server = createServer((request, response) => {
   response.end(text);
 });
 
+// While a slow statement blocks this process, a connection with a request on it looks idle.
+server.keepAliveTimeout = 600_000;
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
   writeFileSync(`${readyFile}.tmp`, JSON.stringify({ url: `http://127.0.0.1:${port}/`, pid: process.pid }));

@@ -62,15 +62,22 @@ export async function readsOf(client: Client, { deepPage }: ReadOptions): Promis
   return [
     LIST,
     {
+      id: 'ListSameValues',
+      title: 'the same, beside a plain server that makes the same values',
+      ours: operation('ListSameValues', `{ sessions(first: ${PAGE}) { nodes { ${LIST_FIELDS} } } }`),
+      plain: { path: 'sessions-same-values' },
+      share: 1,
+    },
+    {
       id: 'ListWithPreview',
-      title: 'the same with `preview`',
+      title: 'the list with `preview`',
       ours: operation('ListWithPreview', `{ sessions(first: ${PAGE}) { nodes { ${LIST_FIELDS} preview } } }`),
       plain: { path: 'sessions-with-preview' },
       share: 1,
     },
     {
       id: 'DeepPage',
-      title: `its page ${deepPage}, by cursor`,
+      title: `page ${deepPage} of the list, by cursor`,
       ours: operation('DeepPage', `($after: String) { sessions(first: ${PAGE}, after: $after) { nodes { ${LIST_FIELDS} } } }`, {
         after: cursor,
       }),

@@ -1,6 +1,7 @@
 /**
  * What every resolver is handed: the profiles, the loaders of this request, and the signal that its client has gone.
  */
+import type { RunSummaries } from '../src/live/journal/run-summary.ts';
 import type { SessionFeed } from '../src/live/session-feed.ts';
 import type { ProfileRegistry } from '../src/profiles.ts';
 import type { SessionStore } from '../src/session-store.ts';
@@ -10,6 +11,9 @@ import { createLoaders, type StoreLoaders } from './loaders.ts';
 export interface Services {
   readonly profiles: ProfileRegistry;
   readonly feed: SessionFeed;
+  /** The folder of the Web UI's run journals, and what was read of them. */
+  readonly journalRoot: string;
+  readonly runs: RunSummaries;
   readonly version: string;
   readonly writable: boolean;
   readonly limits: { readonly maxCost: number; readonly maxDepth: number };

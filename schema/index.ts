@@ -17,6 +17,7 @@ import './session-facts.ts';
 import './lineage.ts';
 import './message.ts';
 import './search.ts';
+import './run.ts';
 import './live.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

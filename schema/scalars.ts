@@ -9,7 +9,7 @@ const DateTime = new GraphQLScalarType<number, string>({
   specifiedByURL: 'https://datatracker.ietf.org/doc/html/rfc3339',
   serialize: (value) => {
     if (typeof value !== 'number') throw new GraphQLError('DateTime needs epoch seconds');
-    return new Date(value * 1000).toISOString();
+    return isoTime(value);
   },
   parseValue: (value) => seconds(GraphQLDateTimeISO.parseValue(value)),
   parseLiteral: (node) => {
@@ -17,6 +17,19 @@ const DateTime = new GraphQLScalarType<number, string>({
     return seconds(GraphQLDateTimeISO.parseValue(node.value));
   },
 });
+
+const MOST_KEPT = 20_000;
+const kept = new Map<number, string>();
+
+/** Lists show the same times again and again, and writing one out costs more than all else about the field. */
+function isoTime(epochSeconds: number): string {
+  const known = kept.get(epochSeconds);
+  if (known !== undefined) return known;
+  if (kept.size >= MOST_KEPT) kept.clear();
+  const text = new Date(epochSeconds * 1000).toISOString();
+  kept.set(epochSeconds, text);
+  return text;
+}
 
 function seconds(date: Date): number {
   return date.getTime() / 1000;

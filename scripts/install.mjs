@@ -2,18 +2,17 @@
 // has, before the pinned one exists. A stamp inside node_modules, written only after a complete install, says what is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const stamp = join(root, 'node_modules', '.caduceus-installed');
 const lock = join(root, '.install-lock');
-const STALE_LOCK_MS = 10 * 60_000;
+const STALE_LOCK_MS = 5000;
 
 const wanted = createHash('sha256')
   .update(readFileSync(join(root, 'package-lock.json')))
-  .update(readFileSync(join(root, 'package.json')))
   .update(`${process.platform}-${process.arch}`)
   .digest('hex');
 
@@ -22,6 +21,7 @@ const isInstalled = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === w
 function tryLock() {
   try {
     mkdirSync(lock);
+    writeFileSync(join(lock, 'pid'), String(process.pid));
     return true;
   } catch (error) {
     if (error.code !== 'EEXIST') throw error;
@@ -29,16 +29,31 @@ function tryLock() {
   }
 }
 
+/** A lock whose process is gone was left by an install that was cut off. One without a number is just being made, unless it is old. */
 function dropStaleLock() {
   try {
-    if (Date.now() - statSync(lock).mtimeMs > STALE_LOCK_MS) rmdirSync(lock);
+    const pid = Number(readFileSync(join(lock, 'pid'), 'utf8'));
+    if (!isRunning(pid)) rmSync(lock, { recursive: true, force: true });
   } catch (error) {
     if (error.code !== 'ENOENT') throw error;
+    const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > STALE_LOCK_MS) rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
   }
 }
 
 function install() {
   process.stderr.write('caduceus: installing dependencies (once)\n');
+  // An install that is cut off must not look complete.
+  rmSync(stamp, { force: true });
   const npmCli = process.env.npm_execpath;
   // --include=dev: with NODE_ENV=production the pinned Node.js, a dev dependency, would be left out.
   const args = ['ci', '--include=dev', '--loglevel=error', '--no-audit', '--no-fund'];
@@ -62,7 +77,7 @@ while (!isInstalled()) {
   try {
     if (!isInstalled()) install();
   } finally {
-    rmdirSync(lock);
+    rmSync(lock, { recursive: true, force: true });
   }
   break;
 }

@@ -59,7 +59,7 @@ export const SETTINGS = {
     'HERMES_WEBUI_STATE_DIR',
     folder,
     null,
-    'The state folder of the Hermes Web UI. Its sessions are not read yet.',
+    'The state folder of the Hermes Web UI. Of it only run journals are read yet.',
     'webui in the Hermes home',
   ),
   profile: setting<string | null>(
@@ -75,7 +75,8 @@ export const SETTINGS = {
   token: setting<string | null>(
     '--token <secret>',
     'CADUCEUS_TOKEN',
-    z.string().min(16, 'must have at least 16 characters'),
+    // It travels in a header.
+    z.string().regex(/^[!-~]{16,}$/, 'must have at least 16 characters: letters, digits and signs of ASCII, without spaces'),
     null,
     'The token that every request must carry.',
     'made at first start, kept in the state folder',

@@ -2,15 +2,17 @@
  * Puts the house together: configuration, stores, schema, server. The only file of src/ that knows schema/ and resolvers/.
  */
 import { readFileSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import pino, { type Logger } from 'pino';
 import { type Context, createContext, type Services } from '../resolvers/context.ts';
 import { schema } from '../schema/index.ts';
+import { collapseRepeats } from './collapse-repeats.ts';
 import { type Config, readConfig, SETTINGS } from './config.ts';
 import { CaduceusError } from './errors.ts';
 import { JobPool } from './jobs/pool.ts';
+import { RunSummaries } from './live/journal/run-summary.ts';
 import { SessionFeed } from './live/session-feed.ts';
 import { locateHome, ProfileRegistry } from './profiles.ts';
 import { Engine } from './server/engine.ts';
@@ -70,10 +72,13 @@ export async function startServer(
   const demo = await startDemo(config);
   const jobs = new JobPool(programUrl('./jobs/job-process'), config.slowReaders);
   const profiles = openProfiles(config, demo?.home ?? null, jobs);
-  const feed = new SessionFeed();
+  const feed = new SessionFeed(collapseRepeats((error, times) => log.error({ err: error, times }, 'looking at a store failed')));
+  const journalRoot = join(config.webUiDir ?? join(profiles.home.root, 'webui'), 'sessions', '_run_journal');
   const services: Services = {
     profiles,
     feed,
+    journalRoot,
+    runs: new RunSummaries(journalRoot),
     version: version(),
     writable: false,
     limits: { maxCost: config.maxCost, maxDepth: config.maxDepth },
@@ -186,7 +191,9 @@ function programUrl(path: string): URL {
 
 /** Written beside and renamed: whoever waits for the file reads all of it. It holds the token, so only its owner may read it. */
 async function writeReadyFile(path: string, facts: object): Promise<void> {
-  await writeFile(`${path}.tmp`, `${JSON.stringify(facts)}\n`, { mode: 0o600 });
+  // A file that is there already would keep its own mode.
+  await rm(`${path}.tmp`, { force: true });
+  await writeFile(`${path}.tmp`, `${JSON.stringify(facts)}\n`, { mode: 0o600, flag: 'wx' });
   await rename(`${path}.tmp`, path);
 }
 

@@ -48,6 +48,31 @@ export interface PageItem<T> {
   readonly node: T;
 }
 
+/** An item whose cursor is made when it is asked for: most lists show nodes, and only the ends of a page need a cursor. */
+export class LazyItem<T> implements PageItem<T> {
+  readonly node: T;
+  readonly #makeCursor: () => string;
+
+  constructor(node: T, makeCursor: () => string) {
+    this.node = node;
+    this.#makeCursor = makeCursor;
+  }
+
+  get cursor(): string {
+    return this.#makeCursor();
+  }
+}
+
+/** The page with its nodes replaced; cursors stay as lazy as they are. */
+export function mapNodes<T, U>(page: Page<T>, change: (node: T) => U): Page<U> {
+  return { ...page, items: page.items.map((item) => new LazyItem(change(item.node), () => item.cursor)) };
+}
+
+/** The page as plain data, for another process. */
+export function plainPage<T>(page: Page<T>): Page<T> {
+  return { ...page, items: page.items.map(({ cursor, node }) => ({ cursor, node })) };
+}
+
 export interface Page<T> {
   readonly items: readonly PageItem<T>[];
   readonly hasNextPage: boolean;

@@ -11,6 +11,7 @@ import type { DailyUsage, TaskUsage } from './state-db/auxiliary-usage.ts';
 import type { Family } from './state-db/family.ts';
 import type { EdgeKind } from './state-db/lineage.ts';
 import type { HiddenReason, ListQuery } from './state-db/listing.ts';
+import type { BaselineProbe, PassProbe, RowsReading } from './state-db/live-reading.ts';
 import type { Backend, Delegation, Hold, Liveness } from './state-db/liveness.ts';
 import type { MessageRecord } from './state-db/message-row.ts';
 import type { Anchor, ToolCallKey } from './state-db/messages.ts';
@@ -178,6 +179,9 @@ export interface SessionStore {
   compressionLocks(): Promise<readonly Hold[]>;
   delegations(parentIds: readonly string[] | null, limit: number): Promise<readonly Delegation[]>;
   backends(): Promise<readonly Backend[]>;
+
+  /** What a follower of one conversation reads, on one snapshot; null when nothing was committed since the probe's stamp. */
+  readRows(probe: BaselineProbe | PassProbe): Promise<RowsReading | null>;
 
   /** Looks for changes by other programs now; listeners hear of them. Never throws for a store that can't be read. */
   check(): Promise<void>;

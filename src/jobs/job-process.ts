@@ -11,16 +11,19 @@ import type { JobReply } from './pool.ts';
 /** Nothing else waits on this thread, so a lock may block it for a while. */
 const LOCK_WAIT_MS = 2000;
 
-const connections = new Map<string, StoreConnection>();
+const connections = new Map<string, { readonly connection: StoreConnection; readonly epoch: number }>();
 
-function connectionTo({ path, strictObserver }: StoreJobMessage): StoreConnection {
+/** The connection that was opened in this epoch of the store: the server tells when the file behind a path is another one. */
+function connectionTo({ path, strictObserver, epoch }: StoreJobMessage): StoreConnection {
   const known = connections.get(path);
-  if (known?.isOpen && isSameFile(known.identity, fileIdentity(path)) && !known.schemaMoved()) return known;
-  known?.close();
+  if (known?.epoch === epoch && isSameFile(known.connection.identity, fileIdentity(path)) && !known.connection.schemaMoved()) {
+    return known.connection;
+  }
+  known?.connection.close();
   connections.delete(path);
-  const opened = StoreConnection.open(path, { lockWaitMs: LOCK_WAIT_MS, strictObserver });
-  connections.set(path, opened);
-  return opened;
+  const connection = StoreConnection.open(path, { lockWaitMs: LOCK_WAIT_MS, strictObserver });
+  connections.set(path, { connection, epoch });
+  return connection;
 }
 
 async function answer(message: StoreJobMessage): Promise<JobReply> {

@@ -49,9 +49,15 @@ interface Hub {
 }
 
 export class SessionFeed {
+  readonly #onError: (error: unknown) => void;
   readonly #boot = randomUUID().slice(0, 8);
   readonly #hubs = new Map<SessionStore, Hub>();
   #streams = 0;
+
+  /** `onError` hears of looks at a store that failed for another reason than that it can't be read. */
+  constructor(onError: (error: unknown) => void = () => {}) {
+    this.#onError = onError;
+  }
 
   /** Subscriptions that are open now. */
   get subscribers(): number {
@@ -71,17 +77,19 @@ export class SessionFeed {
     const cursor = options.after === null ? null : decodeSessionsCursor(options.after, store.profile);
     const hub = this.#hubOf(store);
     const release = hub.watcher.use();
-    const wanted = options.sessionIds === null ? null : new Set(options.sessionIds);
     const pending = new Map<string, LiveSessionChange>();
+    let wanted: Set<string> | null = null;
     let reset = false;
     let generation: string;
     try {
       await store.check();
+      if (options.sessionIds !== null) wanted = await withContinuations(store, options.sessionIds);
       generation = await store.generation();
       const missed = cursor === null ? null : this.#missed(hub, cursor, generation);
       reset = cursor !== null && missed === null;
-      const start = missed ?? (wanted !== null || reset ? await this.#states(store, options.sessionIds) : []);
-      for (const change of start) if (wanted === null || wanted.has(change.sessionId)) pending.set(change.sessionId, change);
+      const start = missed ?? (wanted !== null || reset ? await this.#states(store, wanted) : []);
+      for (const change of start)
+        if (isWanted(wanted, change)) pending.set(change.sessionId, merged(pending.get(change.sessionId), change));
     } catch (error) {
       release();
       throw error;
@@ -94,6 +102,7 @@ export class SessionFeed {
     const hub = this.#hubOf(store);
     const release = hub.watcher.use();
     let due = true;
+    let stopListening = () => {};
     const stream = new PushStream<SessionStore>(
       () => {
         if (!due) return null;
@@ -108,7 +117,8 @@ export class SessionFeed {
       signal,
     );
     this.#streams++;
-    const stopListening = store.onHealth(() => {
+    if (signal.aborted) return stream;
+    stopListening = store.onHealth(() => {
       due = true;
       stream.wake();
     });
@@ -124,7 +134,7 @@ export class SessionFeed {
     hub: Hub,
     state: {
       pending: Map<string, LiveSessionChange>;
-      wanted: ReadonlySet<string> | null;
+      wanted: Set<string> | null;
       generation: string;
       reset: boolean;
       intervalMs: number;
@@ -136,7 +146,10 @@ export class SessionFeed {
     let lastFrameAt = Number.NEGATIVE_INFINITY;
     let timer: NodeJS.Timeout | null = null;
     let { generation, reset } = state;
+    /** Resets whose states are being read: no frame goes out before them. */
+    let resetting = 0;
     const take = (): LiveSessionsFrame | null => {
+      if (resetting > 0) return null;
       if (!first && state.pending.size === 0 && !reset) return null;
       const wait = lastFrameAt + state.intervalMs - performance.now();
       if (!first && wait > 0) {
@@ -158,19 +171,25 @@ export class SessionFeed {
     const listener = (change: LiveSessionChange | null) => {
       if (change === null) {
         // Another file was opened: everything may be different, so the followed sessions are sent anew.
-        void Promise.all([hub.store.generation(), this.#states(hub.store, state.wanted === null ? null : [...state.wanted])]).then(
-          ([fresh, states]) => {
-            generation = fresh;
-            reset = true;
-            state.pending.clear();
-            for (const each of states) state.pending.set(each.sessionId, each);
+        resetting++;
+        void Promise.all([hub.store.generation(), this.#states(hub.store, state.wanted)])
+          .then(
+            ([fresh, states]) => {
+              generation = fresh;
+              reset = true;
+              state.pending.clear();
+              for (const each of states) state.pending.set(each.sessionId, each);
+            },
+            // It went again at once: the next one that is opened resets, too.
+            () => {},
+          )
+          .finally(() => {
+            resetting--;
             stream.wake();
-          },
-          () => stream.wake(),
-        );
+          });
         return;
       }
-      if (state.wanted !== null && !state.wanted.has(change.sessionId) && !state.wanted.has(change.previousSessionId ?? '')) return;
+      if (!isWanted(state.wanted, change)) return;
       state.pending.set(change.sessionId, merged(state.pending.get(change.sessionId), change));
       stream.wake();
     };
@@ -197,11 +216,11 @@ export class SessionFeed {
     return hub.ring.filter((entry) => entry.position > cursor.position).map((entry) => entry.change);
   }
 
-  async #states(store: SessionStore, ids: readonly string[] | null): Promise<LiveSessionChange[]> {
-    const sessions = ids === null ? await store.allSessions() : [...(await store.sessions(ids)).values()];
+  async #states(store: SessionStore, ids: ReadonlySet<string> | null): Promise<LiveSessionChange[]> {
+    const sessions = ids === null ? await store.allSessions() : [...(await store.sessions([...ids])).values()];
     const present = sessions.map((session) => toChange(store.profile, session, ['STATE'], null));
     const known = new Set(sessions.map((session) => session.id));
-    const gone = (ids ?? []).filter((id) => !known.has(id));
+    const gone = [...(ids ?? [])].filter((id) => !known.has(id));
     return [...present, ...gone.map((id) => ({ ...GONE, profile: store.profile, sessionId: id, conversationId: id }))];
   }
 
@@ -216,7 +235,7 @@ export class SessionFeed {
     };
     const hub: Hub = {
       store,
-      watcher: new StoreWatcher({ path: store.path, check }),
+      watcher: new StoreWatcher({ path: store.path, check, onError: this.#onError }),
       subscribers: new Set(),
       ring: [],
       position: 0,
@@ -239,6 +258,7 @@ export class SessionFeed {
     }
     for (const each of event.changes) {
       const change = describe(hub.store.profile, each);
+      if (change === null) continue;
       hub.ring.push({ position: ++hub.position, change });
       for (const subscriber of hub.subscribers) subscriber(change);
     }
@@ -257,8 +277,26 @@ function toChange(
   return { profile, sessionId: session.id, conversationId: session.conversationId, kinds, previousSessionId, session, deleted: false };
 }
 
-/** Pure: what a change of a session's state means to a list. */
-export function describe(profile: string, { before, after }: SessionChange): LiveSessionChange {
+/** The sessions and those that continue them. */
+async function withContinuations(store: SessionStore, ids: readonly string[]): Promise<Set<string>> {
+  const wanted = new Set(ids);
+  for (const [id, { segments }] of await store.conversations(ids)) {
+    const own = segments.findIndex((segment) => segment.id === id);
+    for (const segment of segments.slice(own + 1)) wanted.add(segment.id);
+  }
+  return wanted;
+}
+
+/** Null follows all. A session that continues a followed one is followed from then on. */
+function isWanted(wanted: Set<string> | null, { sessionId, previousSessionId }: LiveSessionChange): boolean {
+  if (wanted === null || wanted.has(sessionId)) return true;
+  if (previousSessionId === null || !wanted.has(previousSessionId)) return false;
+  wanted.add(sessionId);
+  return true;
+}
+
+/** Pure: what a change of a session's state means to a list; null for none that it could show. */
+export function describe(profile: string, { before, after }: SessionChange): LiveSessionChange | null {
   if (after === null) {
     return { ...GONE, profile, sessionId: before?.id ?? '', conversationId: before?.conversationId ?? '' };
   }
@@ -268,7 +306,10 @@ export function describe(profile: string, { before, after }: SessionChange): Liv
   if (before.endedAt === null && after.endedAt !== null) kinds.push('ENDED');
   if (before.endedAt !== null && after.endedAt === null) kinds.push('REOPENED');
   if (before.stats?.total !== after.stats?.total || before.stats?.live !== after.stats?.live) kinds.push('MESSAGES');
-  if (kinds.length === 0) kinds.push('UPDATED');
+  if (kinds.length === 0) {
+    if (JSON.stringify(before) === JSON.stringify(after)) return null;
+    kinds.push('UPDATED');
+  }
   return toChange(profile, after, kinds, null);
 }
 

@@ -16,6 +16,8 @@ export interface WatchedStore {
   readonly path: string;
   /** Looks for changes and reports whether there were any. */
   readonly check: () => Promise<boolean>;
+  /** Hears of a look that failed; the watch goes on. */
+  readonly onError: (error: unknown) => void;
 }
 
 export class StoreWatcher {
@@ -81,13 +83,13 @@ export class StoreWatcher {
 
   #onEvent(): void {
     this.#lastEventAt = performance.now();
-    void this.#store.check();
+    void this.#look();
     // A follow-up that waits already covers this event as well.
     if (this.#timers.size > 0) return;
     for (const ms of FOLLOW_UP_MS) {
       const timer = setTimeout(() => {
         this.#timers.delete(timer);
-        void this.#store.check();
+        void this.#look();
       }, ms);
       this.#timers.add(timer);
     }
@@ -99,9 +101,18 @@ export class StoreWatcher {
   }
 
   async #onPoll(): Promise<void> {
-    const changed = await this.#store.check();
+    const changed = await this.#look();
     const announced = performance.now() - this.#lastEventAt < SAFETY_POLL_MS * 2;
     if (changed && !announced) this.#silentChanges++;
     if (this.#users > 0) this.#schedulePoll();
+  }
+
+  async #look(): Promise<boolean> {
+    try {
+      return await this.#store.check();
+    } catch (error) {
+      this.#store.onError(error);
+      return false;
+    }
   }
 }

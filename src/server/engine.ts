@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { Meter, metered } from '../meter.ts';
 import { createErrorMask } from './mask-error.ts';
 import { type DocumentLimits, useDocumentLimits } from './use-document-limits.ts';
+import { useErrorCodes } from './use-error-codes.ts';
 
 export interface EngineOptions<C extends EngineContext> {
   readonly schema: GraphQLSchema;
@@ -50,7 +51,7 @@ export class Engine<C extends EngineContext> {
       schema,
       graphqlEndpoint: endpoint,
       context: (initial) => createContext(signalOf(initial)),
-      plugins: [useDocumentLimits(limits), useGraphQLJs(), useFreshLoaders()],
+      plugins: [useDocumentLimits(limits), useErrorCodes(), useGraphQLJs(), useFreshLoaders()],
       maskedErrors: { maskError: createErrorMask(options.log) },
       batching: { limit: limits.maxBatch },
       logging: false,
@@ -72,13 +73,11 @@ export class Engine<C extends EngineContext> {
     } catch (error) {
       return {
         kind: 'REFUSED',
-        errors: [
-          error instanceof GraphQLError ? withCode(error, 'GRAPHQL_PARSE_FAILED') : new GraphQLError('The document could not be read.'),
-        ],
+        errors: [error instanceof GraphQLError ? withoutHints(error) : new GraphQLError('The document could not be read.')],
       };
     }
     const errors = enveloped.validate(enveloped.schema, document) as GraphQLError[];
-    if (errors.length > 0) return { kind: 'REFUSED', errors: errors.map((error) => withCode(error, 'GRAPHQL_VALIDATION_FAILED')) };
+    if (errors.length > 0) return { kind: 'REFUSED', errors: errors.map(withoutHints) };
     const type = getOperationAST(document, operation.operationName)?.operation;
     if (type === undefined)
       return {
@@ -149,11 +148,9 @@ function useFreshLoaders(): Plugin {
   };
 }
 
-/** The error with a code, and without the hints that are meant for the HTTP layer. */
-function withCode(error: GraphQLError, code: string): GraphQLError {
+/** The error without the hints that are meant for Yoga's HTTP layer. */
+function withoutHints(error: GraphQLError): GraphQLError {
   const { http: _, ...extensions } = error.extensions;
   const { message, nodes, source, positions, path } = error;
-  return new GraphQLError(message, { nodes, source, positions, path, extensions: { code, ...extensions } } as ConstructorParameters<
-    typeof GraphQLError
-  >[1]);
+  return new GraphQLError(message, { nodes, source, positions, path, extensions } as ConstructorParameters<typeof GraphQLError>[1]);
 }

@@ -2,13 +2,11 @@
  * The queries that stand ready in GraphiQL. Tests run each of them against the demo store.
  */
 export const EXAMPLES: readonly string[] = [
-  `# Your conversations, newest activity first: one entry each, however often it was compressed.
+  `# Your conversations, newest activity first.
 # Press the play button, or Ctrl-Enter.
 query Conversations {
   sessions(first: 10) {
     totalCount
-    hiddenCounts { reason count }
-    pageInfo { hasNextPage endCursor }
     nodes {
       sessionId
       displayTitle
@@ -18,10 +16,13 @@ query Conversations {
       messageCount
       liveness { state }
     }
+    hiddenCounts { reason count }
+    pageInfo { hasNextPage endCursor }
   }
 }
 `,
-  `# The latest conversation with its newest messages, tool calls joined to their results.
+  `# The latest conversation with its newest
+# messages, tool calls joined to their results.
 query LatestConversation {
   sessions(first: 1) {
     nodes {
@@ -56,7 +57,8 @@ query Search {
   }
 }
 `,
-  `# Where conversations come from: chains, branches, sub-agents. Paste mermaid into any Mermaid viewer.
+  `# Where conversations come from: chains, branches,
+# sub-agents. Any Mermaid viewer draws "mermaid".
 query Lineage {
   sessions(first: 5, filter: { includeDelegates: true }) {
     nodes {
@@ -72,7 +74,8 @@ query Lineage {
   }
 }
 `,
-  `# What it costs, by model and task; and how each store is.
+  `# What it costs, by model and task; and how
+# each store is.
 query UsageAndHealth {
   usage(groupBy: [MODEL, TASK]) {
     key
@@ -86,7 +89,8 @@ query UsageAndHealth {
   }
 }
 `,
-  `# Press play and leave it running: every session that another program touches arrives here.
+  `# Press play and leave it running: every session
+# that another program touches arrives here.
 subscription Follow {
   liveSessions {
     cursor

@@ -1,5 +1,5 @@
 /**
- * GraphQL over HTTP. POST with JSON, the common case, is answered here without more ado; GET and event streams go through Yoga.
+ * GraphQL over HTTP. Queries by POST and GET are answered here without more ado; event streams go through Yoga.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ExecutionResult, GraphQLError } from 'graphql';
@@ -23,9 +23,7 @@ export class GraphQLHttp<C extends EngineContext> {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const accept = request.headers.accept ?? '';
-    if (request.method !== 'POST') return this.#viaYoga(request, response, operationInUrl(request));
-    const body = await readBody(request, this.#options.maxBodyBytes);
+    const body = request.method === 'POST' ? await readBody(request, this.#options.maxBodyBytes) : null;
     if (body === 'TOO_LARGE') {
       const limit = this.#options.maxBodyBytes;
       // The rest of the body is not read, so the connection can't be used again.
@@ -36,21 +34,20 @@ export class GraphQLHttp<C extends EngineContext> {
         refusal('BODY_TOO_LARGE', `The request is larger than ${limit} bytes. Send less, or raise --max-body-bytes.`),
       );
     }
-    if (accept.includes('text/event-stream') || accept.includes('multipart/mixed')) {
-      // Yoga takes a body that was read already from this property; an empty one would leave it waiting.
-      Object.assign(request, { body: body === '' ? '{}' : body });
-      const parsed = parseBody(body);
-      return this.#viaYoga(request, response, Array.isArray(parsed) ? null : parsed);
+    const asked = body === null ? operationInUrl(request) : parseBody(body);
+    if (asked === null) return send(response, 400, refusal('BAD_REQUEST', body === null ? BAD_URL : BAD_BODY));
+    const accept = request.headers.accept ?? '';
+    if (!Array.isArray(asked) && (accept.includes('text/event-stream') || accept.includes('multipart/mixed'))) {
+      // Yoga takes a body that was read already from this property.
+      if (body !== null) Object.assign(request, { body });
+      return this.#viaYoga(request, response, asked);
     }
-    await this.#answer(body, request, response);
+    await this.#answer(asked, request, response);
   }
 
-  async #answer(body: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const parsed = parseBody(body);
-    if (parsed === null)
-      return send(response, 400, refusal('BAD_REQUEST', 'The body must be a JSON object with "query", or a list of such.'));
-    const batch = Array.isArray(parsed);
-    const operations = batch ? parsed : [parsed];
+  async #answer(asked: Operation | Operation[], request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const batch = Array.isArray(asked);
+    const operations = batch ? asked : [asked];
     if (operations.length > this.#options.maxBatch || operations.length === 0) {
       return send(
         response,
@@ -62,17 +59,19 @@ export class GraphQLHttp<C extends EngineContext> {
     response.on('close', () => {
       if (!response.writableFinished) client.abort();
     });
-    const answers = await Promise.all(operations.map((operation) => this.#run(operation, client.signal)));
+    const mayChange = request.method === 'POST';
+    const answers = await Promise.all(operations.map((operation) => this.#run(operation, mayChange, client.signal)));
     if (response.destroyed) return;
     const strict = (request.headers.accept ?? '').includes('application/graphql-response+json');
-    const status = strict && !batch && answers[0]?.data === undefined ? 400 : 200;
+    const status = answers[0] === NEEDS_POST ? 405 : strict && !batch && answers[0]?.data === undefined ? 400 : 200;
     const type = strict ? 'application/graphql-response+json; charset=utf-8' : 'application/json; charset=utf-8';
     send(response, status, batch ? answers : (answers[0] ?? {}), type);
   }
 
-  async #run(operation: Operation, signal: AbortSignal): Promise<Answer> {
+  async #run(operation: Operation, mayChange: boolean, signal: AbortSignal): Promise<Answer> {
     const prepared = this.#engine.prepare(operation, signal);
     if (prepared.kind === 'REFUSED') return { errors: prepared.errors };
+    if (prepared.type === 'mutation' && !mayChange) return NEEDS_POST;
     if (prepared.type === 'subscription') {
       return refusal('SUBSCRIPTION_NEEDS_STREAM', 'Subscribe over WebSocket, or with "Accept: text/event-stream".');
     }
@@ -85,13 +84,10 @@ export class GraphQLHttp<C extends EngineContext> {
     return result as ExecutionResult;
   }
 
-  async #viaYoga(request: IncomingMessage, response: ServerResponse, operation: Operation | null): Promise<void> {
+  async #viaYoga(request: IncomingMessage, response: ServerResponse, operation: Operation): Promise<void> {
     // For proxies: pass each event on as it comes (field-cases F86).
     response.setHeader('x-accel-buffering', 'no');
-    const facts = {
-      transport: request.headers.accept?.includes('text/event-stream') ? 'sse' : 'http',
-      ...loggable(operation ?? { query: '' }),
-    };
+    const facts = { transport: request.headers.accept?.includes('text/event-stream') ? 'sse' : 'multipart', ...loggable(operation) };
     await this.#engine.logged(
       facts,
       async () => this.#engine.yoga(request, response),
@@ -100,10 +96,24 @@ export class GraphQLHttp<C extends EngineContext> {
   }
 }
 
-/** The operation of a GET request, for its log line. */
-function operationInUrl(request: IncomingMessage): Operation {
-  const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
-  return { query: searchParams.get('query') ?? '', operationName: searchParams.get('operationName') };
+const BAD_BODY = 'The body must be a JSON object with "query", or a list of such.';
+const BAD_URL = 'The address must hold "query", and "variables" as a JSON object if there are any.';
+
+/** The operation of a GET request; null for what is none. */
+function operationInUrl(request: IncomingMessage): Operation | null {
+  const [, search = ''] = /\?(.*)$/s.exec(request.url ?? '') ?? [];
+  const parameters = new URLSearchParams(search);
+  const variables = parameters.get('variables') || null;
+  try {
+    const operation: unknown = {
+      query: parameters.get('query'),
+      operationName: parameters.get('operationName'),
+      variables: variables === null ? null : JSON.parse(variables),
+    };
+    return isOperation(operation) ? operation : null;
+  } catch {
+    return null;
+  }
 }
 
 function parseBody(body: string): Operation | Operation[] | null {
@@ -124,6 +134,8 @@ function isOperation(value: unknown): value is Operation {
   const isObject = variables === undefined || variables === null || (typeof variables === 'object' && !Array.isArray(variables));
   return typeof query === 'string' && isText && isObject;
 }
+
+const NEEDS_POST: Answer = refusal('MUTATION_NEEDS_POST', 'Send mutations by POST.');
 
 export function refusal(code: string, message: string): { errors: GraphQLError[] } {
   return { errors: [new GraphQLError(message, { extensions: { code } })] };

@@ -4,9 +4,10 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
-import { useServer } from 'graphql-ws/use/ws';
+import { GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer } from 'graphql-ws';
+import type { Logger } from 'pino';
 import { WebSocketServer } from 'ws';
+import { bindSocket, type SocketFacts } from './bind-socket.ts';
 import { type Engine, type EngineContext, loggable, type Operation, type Prepared } from './engine.ts';
 import type { Gate } from './gate.ts';
 
@@ -14,6 +15,7 @@ export interface GraphQLWsOptions {
   readonly path: string;
   readonly maxBodyBytes: number;
   readonly maxSubscriptions: number;
+  readonly log: Logger;
 }
 
 /** What a client may send with `connection_init`: the token, where it can't set headers. */
@@ -22,13 +24,13 @@ interface ConnectionParams extends Record<string, unknown> {
   readonly token?: unknown;
 }
 
-/** How long a client may take to introduce itself, and how often it is asked whether it is still there. */
+/** How long a client may take to introduce itself, how often it is asked whether it is still there, and how long it may take to leave. */
 const INIT_WAIT_MS = 5000;
 const PING_MS = 12_000;
+const LEAVE_WAIT_MS = 1000;
 
 export class GraphQLWs<C extends EngineContext> {
   readonly #sockets: WebSocketServer;
-  readonly #dispose: () => void | Promise<void>;
 
   constructor(server: Server, engine: Engine<C>, gate: Gate, options: GraphQLWsOptions) {
     const { schema } = engine;
@@ -38,43 +40,42 @@ export class GraphQLWs<C extends EngineContext> {
       handleProtocols: (protocols) => (protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : false),
     });
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      const refused =
-        new URL(request.url ?? '/', 'http://localhost').pathname === options.path ? gate.refuseAddress(request.headers) : NOT_HERE;
+      // Node.js takes its own listener off before an upgrade: without one, a client that resets the connection ends the process.
+      socket.on('error', () => socket.destroy());
+      const path = (request.url ?? '/').split('?', 1)[0];
+      const refused = path === options.path ? gate.refuseAddress(request.headers) : NOT_HERE;
       if (refused !== null) return refuse(socket, refused.status);
-      this.#sockets.handleUpgrade(request, socket, head, (client) => this.#sockets.emit('connection', client, request));
+      this.#sockets.handleUpgrade(request, socket, head, (client) =>
+        bindSocket(protocol, client, request, { log: options.log, pingMs: PING_MS }),
+      );
     });
-    const disposable = useServer<ConnectionParams>(
-      {
-        connectionInitWaitTimeout: INIT_WAIT_MS,
-        onConnect: ({ connectionParams, extra }) => {
-          if (gate.isSignedIn(extra.request.headers)) return true;
-          return gate.isToken(connectionParams?.authorization ?? connectionParams?.token);
-        },
-        onSubscribe: ({ subscriptions }, _, { query, operationName, variables }) => {
-          if (Object.keys(subscriptions).length > options.maxSubscriptions) return [tooMany(options.maxSubscriptions)];
-          const operation: Operation = { query, operationName, variables };
-          const abort = new AbortController();
-          const prepared = engine.prepare(operation, abort.signal);
-          if (prepared.kind === 'REFUSED') return prepared.errors;
-          const contextValue: Running = { prepared, operation, abort };
-          return {
-            schema,
-            document: prepared.document,
-            operationName: operationName ?? null,
-            variableValues: variables ?? {},
-            contextValue,
-          };
-        },
-        execute: ({ contextValue }) => run(engine, contextValue as Running),
-        subscribe: ({ contextValue }) => run(engine, contextValue as Running),
-        // Without errors the result goes out as it is.
-        onNext: (_, __, ___, ____, { errors, data = null, extensions = {} }) =>
-          errors === undefined ? undefined : { data, extensions, errors: errors.map(withoutHttp) },
+    const protocol = makeServer<ConnectionParams, SocketFacts>({
+      connectionInitWaitTimeout: INIT_WAIT_MS,
+      onConnect: ({ connectionParams, extra }) => {
+        if (gate.isSignedIn(extra.request.headers)) return true;
+        return gate.isToken(connectionParams?.authorization ?? connectionParams?.token);
       },
-      this.#sockets,
-      PING_MS,
-    );
-    this.#dispose = () => disposable.dispose();
+      onSubscribe: ({ subscriptions }, _, { query, operationName, variables }) => {
+        if (Object.keys(subscriptions).length > options.maxSubscriptions) return [tooMany(options.maxSubscriptions)];
+        const operation: Operation = { query, operationName, variables };
+        const abort = new AbortController();
+        const prepared = engine.prepare(operation, abort.signal);
+        if (prepared.kind === 'REFUSED') return prepared.errors;
+        const contextValue: Running = { prepared, operation, abort };
+        return {
+          schema,
+          document: prepared.document,
+          operationName: operationName ?? null,
+          variableValues: variables ?? {},
+          contextValue,
+        };
+      },
+      execute: ({ contextValue }) => run(engine, contextValue as Running),
+      subscribe: ({ contextValue }) => run(engine, contextValue as Running),
+      // Without errors the result goes out as it is.
+      onNext: (_, __, ___, ____, { errors, data = null, extensions = {} }) =>
+        errors === undefined ? undefined : { data, extensions, errors: errors.map(withoutHttp) },
+    });
   }
 
   get connections(): number {
@@ -82,9 +83,14 @@ export class GraphQLWs<C extends EngineContext> {
   }
 
   async close(): Promise<void> {
-    for (const client of this.#sockets.clients) client.close(GOING_AWAY, 'Going away');
-    await this.#dispose();
-    this.#sockets.close();
+    const clients = [...this.#sockets.clients];
+    for (const client of clients) client.close(GOING_AWAY, 'Going away');
+    // One that doesn't answer must not keep the server from ending.
+    const impatient = setTimeout(() => {
+      for (const client of clients) client.terminate();
+    }, LEAVE_WAIT_MS);
+    await new Promise((resolve) => this.#sockets.close(resolve));
+    clearTimeout(impatient);
   }
 }
 

@@ -9,6 +9,7 @@ import type { Engine, EngineContext } from './engine.ts';
 import { COOKIE, type Gate, type Refusal } from './gate.ts';
 import { type GraphQLHttp, refusal, send } from './graphql-http.ts';
 import { GraphQLWs } from './graphql-ws.ts';
+import { createErrorMask } from './mask-error.ts';
 import { GRAPHIQL_POLICY, graphiqlPage, SIGN_IN_PAGE, SIGN_IN_POLICY } from './pages.ts';
 import type { TokenCheck } from './token.ts';
 
@@ -28,13 +29,15 @@ export class HttpServer<C extends EngineContext> {
   readonly #options: HttpServerOptions<C>;
   readonly #server: Server;
   readonly #sockets: GraphQLWs<C>;
+  readonly #mask: (error: unknown) => Error;
   #page: Promise<Buffer> | null = null;
 
   constructor(options: HttpServerOptions<C>) {
     this.#options = options;
+    this.#mask = createErrorMask(options.log);
     this.#server = createServer((request, response) => void this.#handle(request, response));
-    const { maxBodyBytes, maxSubscriptions } = options;
-    this.#sockets = new GraphQLWs(this.#server, options.engine, options.gate, { path: ENDPOINT, maxBodyBytes, maxSubscriptions });
+    const { maxBodyBytes, maxSubscriptions, log } = options;
+    this.#sockets = new GraphQLWs(this.#server, options.engine, options.gate, { path: ENDPOINT, maxBodyBytes, maxSubscriptions, log });
   }
 
   /** Listens and gives the port. Throws ADDRESS_IN_USE or ADDRESS_UNAVAILABLE with a sentence. */
@@ -61,9 +64,10 @@ export class HttpServer<C extends EngineContext> {
       await this.#route(request, response);
     } catch (error) {
       // The client went away, or a defect: either way this request is over, and the server goes on.
-      if (!response.destroyed) this.#options.log.error({ err: error }, 'a request failed');
-      if (!response.headersSent && !response.destroyed) send(response, 500, refusal('INTERNAL', 'Something went wrong in the server.'));
-      else response.destroy();
+      if (response.destroyed) return;
+      const masked = this.#mask(error);
+      if (response.headersSent) response.destroy();
+      else send(response, 500, { errors: [masked] });
     }
   }
 

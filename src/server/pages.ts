@@ -25,8 +25,21 @@ export async function graphiqlPage(endpoint: string): Promise<Buffer> {
     defaultQuery: EXAMPLES[0] ?? '',
     favicon: FAVICON,
   });
-  return promisify(gzip)(html.replace('</head>', `${NARROW_SCREENS}</head>`));
+  return promisify(gzip)(html.replace('</head>', () => `${FORGET_TOKEN}${NARROW_SCREENS}</head>`));
 }
+
+/**
+ * Who is signed in already and opens the printed address comes here at once: the token leaves the address bar before GraphiQL sees it, and
+ * the document as well, which remembers the address it was loaded from. An address that is opened in this tab may be that of a server which
+ * was started anew: loading again signs in there.
+ */
+const FORGET_TOKEN = `<script>
+if (location.hash.startsWith('#token=')) {
+  history.replaceState(null, '', location.pathname + location.search);
+  location.reload();
+}
+addEventListener('hashchange', () => { if (location.hash.startsWith('#token=')) location.reload(); });
+</script>`;
 
 /** GraphiQL puts query and result side by side; on a phone they go below each other. */
 const NARROW_SCREENS = `<meta name="viewport" content="width=device-width, initial-scale=1"><style>
@@ -56,8 +69,8 @@ export const SIGN_IN_PAGE = `<!doctype html>
 <meta name="referrer" content="no-referrer">
 <title>Caduceus</title>
 <style>
-:root { color-scheme: light dark; --ink: #1c1a17; --paper: #faf8f4; --line: #d8d2c6; --accent: #8a6410; --soft: #6b655a; --error: #a3271f; }
-@media (prefers-color-scheme: dark) { :root { --ink: #ece8e1; --paper: #171614; --line: #3b3833; --accent: #e0b252; --soft: #a39c90; --error: #ff9a8f; } }
+:root { color-scheme: light dark; --ink: #1c1a17; --paper: #faf8f4; --line: #978e7e; --accent: #8a6410; --soft: #6b655a; --error: #a3271f; }
+@media (prefers-color-scheme: dark) { :root { --ink: #ece8e1; --paper: #171614; --line: #6f6a61; --accent: #e0b252; --soft: #a39c90; --error: #ff9a8f; } }
 * { box-sizing: border-box; }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; padding: 24px; }
 main { width: 100%; max-width: 26rem; }
@@ -66,7 +79,7 @@ p { margin: 0 0 1.25rem; color: var(--soft); }
 label { display: block; font-weight: 600; margin-bottom: .35rem; }
 input, button { font: inherit; width: 100%; padding: .7rem .8rem; border-radius: 8px; border: 1px solid var(--line); background: transparent; color: inherit; }
 input:focus-visible, button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-button { margin-top: .75rem; background: var(--accent); border-color: var(--accent); color: var(--paper); font-weight: 650; cursor: pointer; }
+button { margin-top: 1rem; background: var(--accent); border-color: var(--accent); color: var(--paper); font-weight: 650; cursor: pointer; }
 [role=alert] { color: var(--error); min-height: 1.5em; margin: .75rem 0 0; }
 code { font-size: .92em; }
 </style>
@@ -85,19 +98,27 @@ code { font-size: .92em; }
 <script>
 const field = document.getElementById('token');
 const problem = document.getElementById('problem');
+const WRONG = 'That is not the token of this server.';
 async function signIn(token) {
   problem.textContent = '';
+  // What no token has can't be sent in a header either.
+  if (!/^[!-~]+$/.test(token)) return void (problem.textContent = WRONG);
   try {
     const response = await fetch('/sign-in', { method: 'POST', headers: { authorization: 'Bearer ' + token, 'content-type': 'application/json' }, body: '{}' });
     if (response.ok) location.replace('/');
-    else problem.textContent = response.status === 401 ? 'That is not the token of this server.' : 'The server refused: ' + response.status + '.';
+    else problem.textContent = response.status === 401 ? WRONG : 'The server refused: ' + response.status + '.';
   } catch {
     problem.textContent = 'The server did not answer. Is it still running?';
   }
 }
-const given = new URLSearchParams(location.hash.slice(1)).get('token');
-history.replaceState(null, '', '/');
-if (given) signIn(given);
+function takeToken() {
+  const given = new URLSearchParams(location.hash.slice(1)).get('token');
+  history.replaceState(null, '', '/');
+  if (given) signIn(given);
+}
+takeToken();
+// The printed address, opened in this tab, loads nothing: only what stands behind # is new.
+addEventListener('hashchange', takeToken);
 document.querySelector('form').addEventListener('submit', (event) => { event.preventDefault(); signIn(field.value.trim()); });
 </script>
 </body>

@@ -4,10 +4,14 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmod, mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CaduceusError } from '../errors.ts';
 
 const TOKEN_FILE = 'token';
-const SHORTEST = 16;
+/** As `--token` takes it: it travels in a header. */
+const USABLE = /^[!-~]{16,}$/;
+const WRITE_TRIES = 20;
+const WRITE_WAIT_MS = 50;
 
 /** The token of this state folder; made with mode 0600 when there is none. Two servers that start at once end up with one token. */
 export async function loadToken(stateDir: string): Promise<string> {
@@ -23,9 +27,18 @@ export async function loadToken(stateDir: string): Promise<string> {
     if (!isExisting(error)) throw error;
   }
   await chmod(path, 0o600);
-  const token = (await readFile(path, 'utf8')).trim();
-  if (token.length >= SHORTEST) return token;
+  const token = await readToken(path);
+  if (USABLE.test(token)) return token;
   throw new CaduceusError('TOKEN_FILE_DAMAGED', `${path} holds no usable token. Remove the file, and the next start makes a new one.`);
+}
+
+/** A file without content is one that another start is writing at this moment. */
+async function readToken(path: string): Promise<string> {
+  for (let tries = 0; ; tries++) {
+    const token = (await readFile(path, 'utf8')).trim();
+    if (token !== '' || tries === WRITE_TRIES) return token;
+    await sleep(WRITE_WAIT_MS);
+  }
 }
 
 function isExisting(error: unknown): boolean {

@@ -5,27 +5,21 @@
 import { decodeCursor, encodeCursor } from '../cursor.ts';
 import { InvalidInput } from '../errors.ts';
 import type { Page, PageRequest } from '../paging.ts';
-import { Catalogue } from './catalogue.ts';
+import { Catalogue, type PlacedSession } from './catalogue.ts';
 import { CatalogueSync } from './catalogue-sync.ts';
 import type { StoreShape } from './columns.ts';
 import { idList, type StoreConnection } from './connection.ts';
-import { type EdgeKind, RESET_REASONS } from './lineage.ts';
+import { inWindow, type SqlRow } from './decode.ts';
+import { RESET_REASONS } from './lineage.ts';
 import type { ListItem } from './list-item.ts';
-import type { SessionOrder } from './list-order.ts';
+import type { OrderKey, SessionOrder } from './list-order.ts';
 import { addToTotals, cursorKey, type ListQuery, type ListTotals, listName, matcher, orderKeyOf } from './listing.ts';
 import { orderKey } from './ordered-items.ts';
-import type { SessionEntry } from './session-record.ts';
 
 /** Sessions of all families that one call may look at. */
 const FAMILY_ROWS = 50_000;
 /** Conversations that one statement offers; what SQL doesn't tell of a filter is applied to them. */
 const BATCH = 500;
-
-/** A session with what its place in the graph says, for a caller that doesn't have the graph. */
-export interface PlacedSession extends SessionEntry {
-  readonly conversationId: string;
-  readonly edgeKind: EdgeKind | null;
-}
 
 /** A catalogue of the sessions named and of everyone related to them by parent pointers, up and down. */
 export function familyCatalogue(connection: StoreConnection, ids: readonly string[]): Catalogue {
@@ -54,7 +48,7 @@ export function sqlListPage(connection: StoreConnection, query: ListQuery, page:
   const found: { cursor: string; node: PlacedSession }[] = [];
   for (const { item, graph } of walk(connection, query, bounds, forward, page.inclusive === true)) {
     if (matches(item) !== null) continue;
-    const node = { ...item.tip, conversationId: graph.conversationIdOf(item.tip), edgeKind: graph.edgeKindOf(item.tip) };
+    const node = graph.placed(item.tip);
     found.push({ cursor: encodeCursor(list, generation, cursorKey(orderKey(item))), node });
     if (found.length > page.size) break;
   }
@@ -88,22 +82,45 @@ function* walk(
 ): Generator<{ item: ListItem; graph: Catalogue }> {
   let position = forward ? bounds.after : bounds.before;
   const end = forward ? bounds.before : bounds.after;
+  const loops = query.collapse === 'LINEAGE' ? loopRoots(connection) : [];
   for (let first = true; ; first = false) {
     const roots = connection.all(rootsSql(connection.shape, query, forward, bound(position, inclusive && first), bound(end, inclusive)), [
+      ...(query.collapse === 'LINEAGE' ? [idList(loops)] : []),
       ...(position ? keyValues(query.order, position) : []),
       ...(end ? keyValues(query.order, end) : []),
     ]);
-    const ids = roots.map((row) => String(row.id));
-    if (ids.length === 0) return;
-    const graph = familyCatalogue(connection, ids);
-    for (const id of ids) {
+    if (roots.length === 0) return;
+    const graph = familyCatalogue(
+      connection,
+      roots.map((row) => String(row.id)),
+    );
+    for (const row of roots) {
+      const id = String(row.id);
+      position = keyOf(row);
       const item = query.collapse === 'NONE' ? graph.rowItem(id) : graph.itemOf(id);
-      if (item === undefined) continue;
-      position = orderKey(item);
-      yield { item, graph };
+      if (item !== undefined) yield { item, graph };
     }
-    if (ids.length < BATCH) return;
+    if (roots.length < BATCH) return;
   }
+}
+
+/** Where the next batch goes on, by what SQL sorted by. */
+function keyOf(row: SqlRow): OrderKey {
+  return { id: String(row.id), recency: inWindow(row.recency), startedAt: inWindow(row.started), pinned: row.pinned === 1, title: null };
+}
+
+/** Conversations whose segments form a loop have no first one: the catalogue of those few says which stands for each. */
+function loopRoots(connection: StoreConnection): string[] {
+  const unreached = connection.all(
+    `WITH RECURSIVE ${edgesSql(connection.shape)},
+     reached(id) AS (SELECT parent FROM edge WHERE parent NOT IN (SELECT child FROM edge)
+       UNION SELECT edge.child FROM reached JOIN edge ON edge.parent = reached.id)
+     SELECT DISTINCT child AS id FROM edge WHERE child NOT IN (SELECT id FROM reached) LIMIT ${FAMILY_ROWS}`,
+  );
+  if (unreached.length === 0) return [];
+  const ids = unreached.map((row) => String(row.id));
+  const graph = familyCatalogue(connection, ids);
+  return [...new Set(ids.flatMap((id) => graph.get(id) ?? []).map((entry) => graph.conversationIdOf(entry)))];
 }
 
 /** Key expressions of each order, all descending; times are never negative, so -1 stands for an unknown one and comes last. */
@@ -148,9 +165,9 @@ function rootsSql(shape: StoreShape, query: ListQuery, forward: boolean, start: 
     ${query.collapse === 'LINEAGE' ? MEMBERS_BY_CHAIN : MEMBERS_BY_ROW},
     keyed AS (
       SELECT r.id AS id, ifnull((SELECT MAX(${recencySql(shape)}) FROM member JOIN sessions s ON s.id = member.id WHERE member.root = r.id), -1) AS recency,
-        ${windowSql('r.started_at')} AS started, ${shape.columnOr('sessions', 'pinned', 'r', '0')} <> 0 AS pinned
+        ${windowSql('r.started_at')} AS started, ${flagSql(shape.columnOr('sessions', 'pinned', 'r', '0'))} AS pinned
       FROM (SELECT DISTINCT root FROM member) JOIN sessions r ON r.id = root)
-    SELECT id FROM keyed WHERE ${conditions.join(' AND ')} ORDER BY ${keys.map((key) => `${key} ${forward ? 'DESC' : 'ASC'}`).join(', ')} LIMIT ${BATCH}`;
+    SELECT id, recency, started, pinned FROM keyed WHERE ${conditions.join(' AND ')} ORDER BY ${keys.map((key) => `${key} ${forward ? 'DESC' : 'ASC'}`).join(', ')} LIMIT ${BATCH}`;
 }
 
 /** Chain edges by presence of markers, as `lineage.ts` has them (6.2). */
@@ -166,7 +183,7 @@ function edgesSql(shape: StoreShape): string {
 }
 
 const MEMBERS_BY_CHAIN = `member(root, id) AS (
-  SELECT s.id, s.id FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM edge WHERE edge.child = s.id)
+  SELECT s.id, s.id FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM edge WHERE edge.child = s.id) OR s.id IN (SELECT value FROM json_each(?))
   UNION SELECT member.root, edge.child FROM member JOIN edge ON edge.parent = member.id)`;
 const MEMBERS_BY_ROW = 'member(root, id) AS (SELECT s.id, s.id FROM sessions s)';
 
@@ -180,4 +197,9 @@ function recencySql(shape: StoreShape): string {
 /** A time inside the window, else -1. */
 function windowSql(column: string): string {
   return `(CASE WHEN ${column} BETWEEN 0.0 AND 4200000000.0 THEN ${column} ELSE -1 END)`;
+}
+
+/** A flag as it is decoded: any number but 0 is set. */
+function flagSql(column: string): string {
+  return `(typeof(${column}) IN ('integer', 'real') AND ${column} <> 0)`;
 }

@@ -8,9 +8,11 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Catalogue, CatalogueChange } from './catalogue.ts';
+import { fingerprintSql, highestRowId, newRowsSql, selectSessions, statsSql, YOUNGEST_SESSIONS } from './catalogue-sql.ts';
 import { idList, type StoreConnection } from './connection.ts';
 import { inWindow, type SqlRow } from './decode.ts';
-import { decodeSession, NO_ROWS, type RowStats, SESSION_COLUMNS, type SessionEntry, toEntry } from './session-record.ts';
+import { healthOf } from './health.ts';
+import { decodeSession, NO_ROWS, type RowStats, type SessionEntry, type SessionRecord, toEntry } from './session-record.ts';
 
 /** Session rows that one step of a scan reads. */
 const SCAN_STEP = 1000;
@@ -30,6 +32,7 @@ export class CatalogueSync {
   /** Per session, the highest row id that its counts include; rows up to there are not counted again. */
   readonly #countedTo = new Map<string, bigint>();
   #lastRowId = 0n;
+  #rowsDamaged = false;
 
   constructor(connection: StoreConnection, catalogue: Catalogue) {
     this.#connection = connection;
@@ -41,9 +44,16 @@ export class CatalogueSync {
     return this.#lastRowId;
   }
 
+  /** Whether the newest rows of messages can't be read: then only comparisons with the index find what was written. */
+  get rowsDamaged(): boolean {
+    return this.#rowsDamaged;
+  }
+
   /** Reads every session once. Throws what SQLite throws when sessions can't be read; unreadable rows only lose their counts. */
   async build(): Promise<void> {
-    this.#lastRowId = this.#maxRowId();
+    const highest = highestRowId(this.#connection);
+    this.#lastRowId = highest.rowId;
+    this.#rowsDamaged = highest.damaged;
     for (let after = 0; ; await nextTurn()) {
       const rows = this.#sessionRows(after, BUILD_STEP);
       if (rows.length === 0) break;
@@ -61,7 +71,7 @@ export class CatalogueSync {
   async delta(): Promise<CatalogueChange[]> {
     const changes: CatalogueChange[] = [];
     for (let more = true; more; ) {
-      const step = this.#deltaStep();
+      const step = this.#readableStep();
       changes.push(...step.changes);
       more = step.more;
       if (more) await nextTurn();
@@ -74,7 +84,7 @@ export class CatalogueSync {
     const changes: CatalogueChange[] = [];
     const seen = new Set<string>();
     for (let after = 0; ; await nextTurn()) {
-      const rows = this.#connection.all(this.#fingerprintSql(), [after, SCAN_STEP]);
+      const rows = this.#connection.all(fingerprintSql(this.#connection.shape), [after, SCAN_STEP]);
       if (rows.length === 0) break;
       const moved: string[] = [];
       for (const { id, print } of rows) {
@@ -100,9 +110,20 @@ export class CatalogueSync {
     return changes;
   }
 
+  /** Damage at the end of the table must not hide what the index still knows: the comparisons go on without the new rows. */
+  #readableStep(): { changes: CatalogueChange[]; more: boolean } {
+    try {
+      return this.#deltaStep();
+    } catch (error) {
+      if (healthOf(error) !== 'CORRUPT') throw error;
+      this.#rowsDamaged = true;
+      return { changes: [], more: false };
+    }
+  }
+
   #deltaStep(): { changes: CatalogueChange[]; more: boolean } {
     return this.#connection.snapshot(() => {
-      const rows = this.#connection.all(this.#newRowsSql(), [this.#lastRowId, DELTA_STEP]);
+      const rows = this.#connection.all(newRowsSql(this.#connection.shape), [this.#lastRowId, DELTA_STEP]);
       const states: States = [];
       const bySession = new Map<string, SqlRow[]>();
       for (const row of rows) {
@@ -119,10 +140,26 @@ export class CatalogueSync {
         const stats = this.#catalogue.get(id) === undefined ? this.#stats([id]).get(id) : this.#advance(id, bySession.get(id) ?? []);
         states.push([id, toEntry(record, stats ?? null)]);
       }
+      states.push(...this.#parentsOfNew(records));
       const last = rows.at(-1)?.id;
       if (last !== undefined && last !== null) this.#lastRowId = BigInt(String(last));
       return { changes: this.#catalogue.apply(states), more: rows.length === DELTA_STEP };
     });
+  }
+
+  /** A rotation ends the parent in the same transaction: read together, the new session belongs to its conversation from the start. */
+  #parentsOfNew(records: ReadonlyMap<string, SessionRecord>): States {
+    const parents = new Set<string>();
+    for (const { id, parentId } of records.values()) {
+      if (parentId !== null && !records.has(parentId) && this.#catalogue.get(id) === undefined) parents.add(parentId);
+    }
+    if (parents.size === 0) return [];
+    const states: States = [];
+    for (const [id, record] of this.#sessionsById([...parents])) {
+      const known = this.#catalogue.get(id);
+      if (known !== undefined) states.push([id, toEntry(record, known.stats)]);
+    }
+    return states;
   }
 
   /** The counts of a known session after some new rows; each row counts once, also when a recount overtook this pass. */
@@ -198,7 +235,9 @@ export class CatalogueSync {
   }
 
   #sessionsById(ids: readonly string[]): Map<string, ReturnType<typeof decodeSession>> {
-    const rows = this.#connection.all(`${this.#selectSessions()} WHERE s.id IN (SELECT value FROM json_each(?))`, [idList(ids)]);
+    const rows = this.#connection.all(`${selectSessions(this.#connection.shape)} WHERE s.id IN (SELECT value FROM json_each(?))`, [
+      idList(ids),
+    ]);
     return new Map(
       rows.map((row) => {
         const record = decodeSession(row);
@@ -222,59 +261,25 @@ export class CatalogueSync {
 
   #readStats(ids: readonly string[]): Map<string, RowStats> {
     const found = new Map<string, RowStats>(ids.map((id) => [id, NO_ROWS]));
-    const upTo = this.#maxRowId();
-    for (const row of this.#connection.all(this.#statsSql(), [idList(ids)])) {
+    const upTo = highestRowId(this.#connection).rowId;
+    for (const row of this.#connection.all(statsSql(this.#connection.shape), [idList(ids)])) {
       found.set(String(row.session_id), { total: Number(row.total), live: Number(row.live), lastTimestamp: inWindow(row.last_timestamp) });
     }
     for (const id of ids) this.#countedTo.set(id, upTo);
     return found;
   }
 
-  #maxRowId(): bigint {
-    return BigInt(String(this.#connection.get('SELECT CAST(MAX(id) AS TEXT) AS id FROM messages')?.id ?? 0));
-  }
-
   #sessionRows(afterRowId: number, limit: number): SqlRow[] {
-    return this.#connection.all(`${this.#selectSessions()} WHERE s.rowid > ? ORDER BY s.rowid LIMIT ?`, [afterRowId, limit]);
+    return this.#connection.all(`${selectSessions(this.#connection.shape)} WHERE s.rowid > ? ORDER BY s.rowid LIMIT ?`, [
+      afterRowId,
+      limit,
+    ]);
   }
 
   /** Sessions that the catalogue lacks among the youngest rows of the table. */
   #newSessionIds(): string[] {
-    const rows = this.#connection.all('SELECT id FROM sessions ORDER BY rowid DESC LIMIT 20');
+    const rows = this.#connection.all(YOUNGEST_SESSIONS);
     return rows.map((row) => String(row.id)).filter((id) => this.#catalogue.get(id) === undefined);
-  }
-
-  #selectSessions(): string {
-    return `SELECT s.rowid AS rowid, ${this.#connection.shape.selectList('sessions', SESSION_COLUMNS, 's')}, ${this.#fingerprint()} AS print FROM sessions s`;
-  }
-
-  #fingerprintSql(): string {
-    return `SELECT s.rowid AS rowid, s.id AS id, ${this.#fingerprint()} AS print FROM sessions s WHERE s.rowid > ? ORDER BY s.rowid LIMIT ?`;
-  }
-
-  /** All listed columns as one text; of the configuration, which writers only replace, the length. */
-  #fingerprint(): string {
-    const { shape } = this.#connection;
-    const columns = SESSION_COLUMNS.filter((column) => column !== 'model_config' && shape.hasColumn('sessions', column)).map(
-      (column) => `ifnull(s."${column}", '~')`,
-    );
-    const config = shape.hasColumn('sessions', 'model_config') ? ["ifnull(octet_length(s.model_config), '~')"] : [];
-    return `concat_ws('|', ${[...columns, ...config].join(', ')})`;
-  }
-
-  #statsSql(): string {
-    return `SELECT m.session_id AS session_id, COUNT(*) AS total, SUM(${this.#liveExpression()}) AS live,
-      MAX(CASE WHEN m.timestamp BETWEEN 0.0 AND 4200000000.0 THEN m.timestamp END) AS last_timestamp
-      FROM messages m WHERE m.session_id IN (SELECT value FROM json_each(?)) GROUP BY m.session_id`;
-  }
-
-  #newRowsSql(): string {
-    return `SELECT CAST(m.id AS TEXT) AS id, m.session_id AS session_id, ${this.#liveExpression()} AS live, m.timestamp AS timestamp
-      FROM messages m WHERE m.id > ? ORDER BY m.id LIMIT ?`;
-  }
-
-  #liveExpression(): string {
-    return this.#connection.shape.hasColumn('messages', 'active') ? '(m.active IS NULL OR m.active <> 0)' : '1';
   }
 }
 

@@ -14,12 +14,20 @@ export interface CatalogueChange {
   readonly after: SessionEntry | undefined;
 }
 
+/** A session with what its place among the others says of it. */
+export interface PlacedSession extends SessionEntry {
+  /** The id of the first segment of its conversation. */
+  readonly conversationId: string;
+  readonly edgeKind: EdgeKind | null;
+}
+
 export class Catalogue implements LineageGraph<SessionEntry> {
   readonly #entries = new Map<string, SessionEntry>();
   readonly #children = new Map<string, Set<string>>();
   readonly #delegates = new Map<string, Set<string>>();
   readonly #items = new Map<string, ListItem>();
   readonly #rootOfMember = new Map<string, string>();
+  readonly #placed = new Map<string, PlacedSession>();
   readonly #orders = new Map<string, OrderedItems>();
   #version = 0;
   #totalRows = 0;
@@ -64,6 +72,20 @@ export class Catalogue implements LineageGraph<SessionEntry> {
     return this.#rootOfMember.get(entry.id) ?? chainRoot(this, entry).id;
   }
 
+  /** The session with its place; the same object until either changes. */
+  placed(entry: SessionEntry): PlacedSession {
+    if (this.#entries.get(entry.id) !== entry) return this.#place(entry);
+    const known = this.#placed.get(entry.id);
+    if (known !== undefined) return known;
+    const placed = this.#place(entry);
+    this.#placed.set(entry.id, placed);
+    return placed;
+  }
+
+  #place(entry: SessionEntry): PlacedSession {
+    return { ...entry, conversationId: this.conversationIdOf(entry), edgeKind: this.edgeKindOf(entry) };
+  }
+
   /** The list item of the conversation that a session belongs to. */
   conversationOf(entry: SessionEntry): ListItem | undefined {
     return this.#items.get(this.conversationIdOf(entry));
@@ -95,6 +117,7 @@ export class Catalogue implements LineageGraph<SessionEntry> {
   apply(states: Iterable<readonly [string, SessionEntry | undefined]>): CatalogueChange[] {
     const changes: CatalogueChange[] = [];
     const touched = new Set<string>();
+    const moved: string[] = [];
     for (const [id, after] of states) {
       const before = this.#entries.get(id);
       if (before === undefined && after === undefined) continue;
@@ -102,6 +125,7 @@ export class Catalogue implements LineageGraph<SessionEntry> {
       touched.add(id);
       // A session that appears, goes, or ends by compression changes what its children are.
       for (const child of this.#children.get(id) ?? []) touched.add(child);
+      if (before?.parentId !== after?.parentId) moved.push(id);
       this.#unlink(before);
       if (after === undefined) this.#entries.delete(id);
       else this.#entries.set(id, after);
@@ -109,8 +133,23 @@ export class Catalogue implements LineageGraph<SessionEntry> {
     }
     if (changes.length === 0) return changes;
     this.#version++;
+    this.#touchDescendants(moved, touched);
     this.#rebuildItems(touched);
     return changes;
+  }
+
+  /** A parent pointer that moved can close or open a loop, and that says what everyone below it is. */
+  #touchDescendants(moved: readonly string[], touched: Set<string>): void {
+    const below = [...moved];
+    const seen = new Set(below);
+    for (let id = below.pop(); id !== undefined; id = below.pop()) {
+      for (const child of this.#children.get(id) ?? []) {
+        touched.add(child);
+        if (seen.has(child)) continue;
+        seen.add(child);
+        below.push(child);
+      }
+    }
   }
 
   #rebuildItems(touched: ReadonlySet<string>): void {
@@ -125,6 +164,7 @@ export class Catalogue implements LineageGraph<SessionEntry> {
     const roots = new Set<string>();
     for (const id of dirty) {
       this.#rootOfMember.delete(id);
+      this.#placed.delete(id);
       const entry = this.#entries.get(id);
       if (entry !== undefined) roots.add(this.#findRoot(entry).id);
     }
@@ -159,14 +199,17 @@ export class Catalogue implements LineageGraph<SessionEntry> {
     ordered.replaceIds(touched, added);
   }
 
-  /** The top of the chain edges; in a loop of them the smallest id, so that each member finds the same one. */
+  /** The top of the chain edges; where they lead into a loop, its member with the smallest id, so that everyone finds the same one. */
   #findRoot(entry: SessionEntry): SessionEntry {
-    const seen = new Map<string, SessionEntry>([[entry.id, entry]]);
+    const path = [entry];
+    const seen = new Map([[entry.id, 0]]);
     for (let current = entry; ; ) {
       const parent = this.#parentOf(current);
       if (parent === undefined || !isChainEdge(parent, current)) return current;
-      if (seen.has(parent.id)) return [...seen.values()].reduce((a, b) => (a.id < b.id ? a : b));
-      seen.set(parent.id, parent);
+      const again = seen.get(parent.id);
+      if (again !== undefined) return path.slice(again).reduce((a, b) => (a.id < b.id ? a : b));
+      seen.set(parent.id, path.length);
+      path.push(parent);
       current = parent;
     }
   }

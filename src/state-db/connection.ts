@@ -72,11 +72,13 @@ export class StoreConnection {
 
   /** Changes after every commit of another connection; comparable only with earlier values of this same connection. */
   dataVersion(): number {
+    this.#ensureOpen();
     return this.#dataVersion.get() ?? 0;
   }
 
   /** True when the schema moved since this connection was opened: the shape is out of date. */
   schemaMoved(): boolean {
+    this.#ensureOpen();
     return this.#schemaCookie.get() !== this.#cookie;
   }
 
@@ -102,6 +104,7 @@ export class StoreConnection {
 
   /** Several statements of one answer on one snapshot; synchronous, so it is never held across an await. */
   snapshot<T>(work: () => T): T {
+    this.#ensureOpen();
     if (this.#db.inTransaction) return work();
     this.#db.exec('BEGIN');
     try {
@@ -134,9 +137,15 @@ export class StoreConnection {
   #statement(sql: string): Database.Statement<unknown[], SqlRow> {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
+    this.#ensureOpen();
     const statement = this.#db.prepare<unknown[], SqlRow>(sql);
     this.#statements.set(sql, statement);
     return statement;
+  }
+
+  /** Whoever still holds a connection that was closed is told why, as of any other trouble with the store. */
+  #ensureOpen(): void {
+    if (!this.#db.open) throw unreadable('REPLACED');
   }
 }
 

@@ -23,7 +23,7 @@ export interface DisplayPlan {
 
 const NO_COPIES: DisplayPlan = { order: 'ROW', suppressed: new Set(), shownAt: new Map(), copies: new Map() };
 
-/** A plan for each conversation, given as the ids of its segments. Two statements for any number of them, one when there are no copies. */
+/** A plan for each conversation, given as the ids of its segments. One statement for any number of them; two where the store has slots. */
 export function displayPlans(connection: StoreConnection, conversations: readonly (readonly string[])[]): DisplayPlan[] {
   const slotted = slottedSessions(connection, conversations.flat());
   const plans: DisplayPlan[] = conversations.map(() => NO_COPIES);
@@ -58,23 +58,16 @@ function repeatedRows(
 ): Map<number, MessageRecord[]> {
   if (indexes.length === 0) return new Map();
   const segments = JSON.stringify(indexes.flatMap((index) => (conversations[index] ?? []).map((id) => ({ c: index, s: id }))));
-  const repeated = connection.all(
-    `SELECT r.value ->> 'c' AS c, m.timestamp AS t, COUNT(*) AS n FROM json_each(?) r CROSS JOIN messages m ON m.session_id = r.value ->> 's'
-     GROUP BY 1, 2 HAVING n > 1`,
-    [segments],
-  );
-  if (repeated.length === 0) return new Map();
-  const times = new Map<number, Set<unknown>>();
-  for (const { c, t } of repeated) times.set(Number(c), (times.get(Number(c)) ?? new Set()).add(t));
-  const wanted = JSON.stringify([...times.keys()].flatMap((index) => (conversations[index] ?? []).map((id) => ({ c: index, s: id }))));
   const rows = connection.all(
-    `SELECT r.value ->> 'c' AS c, ${messageColumns(connection, 'm')}
-     FROM json_each(:segments) r CROSS JOIN messages m ON m.session_id = r.value ->> 's'
-     WHERE ${inViewSql(connection.shape, 'DISPLAY', 'm')} AND EXISTS (
-       SELECT 1 FROM messages o JOIN json_each(:segments) q ON o.session_id = q.value ->> 's' AND q.value ->> 'c' = r.value ->> 'c'
-       WHERE o.timestamp IS m.timestamp AND o.id <> m.id)
+    `WITH repeated(c, t) AS (
+       SELECT r.value ->> 'c', m.timestamp FROM json_each(:segments) r CROSS JOIN messages m ON m.session_id = r.value ->> 's'
+       GROUP BY 1, 2 HAVING COUNT(*) > 1)
+     SELECT repeated.c AS c, ${messageColumns(connection, 'm')}
+     FROM repeated CROSS JOIN json_each(:segments) r ON r.value ->> 'c' = repeated.c
+       CROSS JOIN messages m ON m.session_id = r.value ->> 's' AND m.timestamp = repeated.t
+     WHERE ${inViewSql(connection.shape, 'DISPLAY', 'm')}
      ORDER BY m.id`,
-    { segments: wanted },
+    { segments },
   );
   return groupRows(rows);
 }

@@ -2,12 +2,14 @@
  * Reads of a store that can take long, as jobs for another process: what each takes and gives. `src/jobs/job-process.ts` runs them.
  */
 
-import type { Page, PageRequest } from '../paging.ts';
-import { type PlacedSession, sqlListPage, sqlListTotals } from './beyond-catalogue.ts';
+import { type Page, type PageRequest, plainPage } from '../paging.ts';
+import { sqlListPage, sqlListTotals } from './beyond-catalogue.ts';
+import type { PlacedSession } from './catalogue.ts';
 import type { StoreConnection } from './connection.ts';
 import type { ListQuery, ListTotals } from './listing.ts';
 import { type MessagePageRequest, messageCounts, messagePages, type PagedMessage } from './messages.ts';
 import { type SearchAnswer, type SearchQuery, search } from './search/search.ts';
+import { type StoreCounts, storeCounts } from './status.ts';
 import { readTranscripts, type Transcript, type TranscriptRequest } from './transcript.ts';
 import { type UsageBucket, type UsageDimension, type UsageFilter, usageBuckets } from './usage.ts';
 
@@ -15,6 +17,7 @@ export type StoreJob =
   | { readonly kind: 'search'; readonly query: SearchQuery; readonly generation: string }
   | { readonly kind: 'usage'; readonly filter: UsageFilter; readonly groupBy: readonly UsageDimension[]; readonly profile: string }
   | { readonly kind: 'list'; readonly query: ListQuery; readonly page: PageRequest; readonly generation: string }
+  | { readonly kind: 'counts' }
   | { readonly kind: 'totals'; readonly query: ListQuery }
   | { readonly kind: 'transcripts'; readonly requests: readonly TranscriptRequest[]; readonly largest: number }
   | { readonly kind: 'messagePages'; readonly requests: readonly MessagePageRequest[]; readonly generation: string }
@@ -25,6 +28,7 @@ export interface StoreJobResults {
   usage: UsageBucket[];
   list: Page<PlacedSession>;
   totals: ListTotals;
+  counts: StoreCounts;
   transcripts: (Transcript | 'TOO_LARGE')[];
   messagePages: Page<PagedMessage>[];
   messageCounts: number[];
@@ -36,6 +40,8 @@ export type ResultOf<J extends StoreJob> = StoreJobResults[J['kind']];
 export interface StoreJobMessage {
   readonly path: string;
   readonly strictObserver: boolean;
+  /** See `StoreAccess.epoch`. */
+  readonly epoch: number;
   readonly job: StoreJob;
 }
 
@@ -47,12 +53,14 @@ export function runStoreJob(connection: StoreConnection, job: StoreJob): StoreJo
       return usageBuckets(connection, job.filter, job.groupBy, job.profile);
     case 'list':
       return sqlListPage(connection, job.query, job.page, job.generation);
+    case 'counts':
+      return storeCounts(connection);
     case 'totals':
       return sqlListTotals(connection, job.query);
     case 'transcripts':
       return readTranscripts(connection, job.requests, job.largest);
     case 'messagePages':
-      return messagePages(connection, job.requests, job.generation);
+      return messagePages(connection, job.requests, job.generation).map(plainPage);
     case 'messageCounts':
       return messageCounts(connection, job.requests);
   }

@@ -3,7 +3,7 @@
  */
 import { type CursorKey, decodeCursor, encodeCursor } from '../cursor.ts';
 import { InvalidInput } from '../errors.ts';
-import type { Page, PageRequest } from '../paging.ts';
+import { LazyItem, type Page, type PageRequest } from '../paging.ts';
 import type { Catalogue } from './catalogue.ts';
 import { idTest, titleOrIdTest } from './find-sessions.ts';
 import type { LineageCollapse, ListItem } from './list-item.ts';
@@ -68,7 +68,7 @@ export function listPage(catalogue: Catalogue, query: ListQuery, page: PageReque
   const taken = found.slice(0, page.size);
   if (step === -1) taken.reverse();
   return {
-    items: taken.map(({ key, item }) => ({ cursor: encodeCursor(list, generation, cursorKey(key)), node: item })),
+    items: taken.map(({ key, item }) => new LazyItem(item, () => encodeCursor(list, generation, cursorKey(key)))),
     hasNextPage: step === 1 ? more : page.before !== null,
     hasPreviousPage: step === 1 ? page.after !== null : more,
   };

@@ -39,6 +39,9 @@ export interface Delegation {
   readonly updatedAt: number | null;
   readonly deliveryState: string;
   readonly deliveryAttempts: number;
+  /** When somebody began to deliver the result; a claim older than 300 s is stale (12.2). */
+  readonly deliveryClaimedAt: number | null;
+  readonly deliveredAt: number | null;
   readonly goal: string | null;
 }
 
@@ -88,7 +91,7 @@ function locks(connection: StoreConnection, now: number): Map<string, Hold> {
   return holds(rows, (expiresAt) => expiresAt >= now);
 }
 
-function holds(rows: ReturnType<StoreConnection['all']>, isLive: (expiresAt: number) => boolean): Map<string, Hold> {
+export function holds(rows: ReturnType<StoreConnection['all']>, isLive: (expiresAt: number) => boolean): Map<string, Hold> {
   return new Map(
     rows.map((row) => {
       const cells = new RowReader(row);
@@ -165,10 +168,11 @@ function byHeartbeat(age: number, lastSignalAt: number | null): Liveness {
 export function delegations(connection: StoreConnection, parentIds: readonly string[] | null, limit: number): Delegation[] {
   if (!connection.shape.hasTable('async_delegations')) return [];
   const where = parentIds === null ? '' : 'WHERE parent_session_id IN (SELECT value FROM json_each(?))';
+  const times = connection.shape.selectList('async_delegations', ['delivery_claimed_at', 'delivered_at'], 'd');
   const rows = connection.all(
     `SELECT delegation_id, parent_session_id, state, dispatched_at, completed_at, updated_at, delivery_state, delivery_attempts,
-       event_json IS NOT NULL AS has_event, substr(task_json, 1, 65536) AS task_json
-     FROM async_delegations ${where} ORDER BY dispatched_at DESC LIMIT ?`,
+       event_json IS NOT NULL AS has_event, substr(task_json, 1, 65536) AS task_json${times === '' ? '' : `, ${times}`}
+     FROM async_delegations d ${where} ORDER BY dispatched_at DESC LIMIT ?`,
     parentIds === null ? [limit] : [idList(parentIds), limit],
   );
   return rows.map((row) => {
@@ -188,6 +192,8 @@ export function delegations(connection: StoreConnection, parentIds: readonly str
       updatedAt: cells.time('updated_at'),
       deliveryState,
       deliveryAttempts: cells.count('delivery_attempts'),
+      deliveryClaimedAt: cells.time('delivery_claimed_at'),
+      deliveredAt: cells.time('delivered_at'),
       goal: isJsonObject(task) && typeof task.goal === 'string' ? task.goal : null,
     };
   });

@@ -109,7 +109,7 @@ export function compareRowIds(a: string, b: string): number {
   const [negativeA, negativeB] = [a.startsWith('-'), b.startsWith('-')];
   if (negativeA !== negativeB) return negativeA ? -1 : 1;
   const magnitude = a.length === b.length ? compareText(a, b) : a.length - b.length;
-  return negativeA ? -magnitude : magnitude;
+  return negativeA ? 0 - magnitude : magnitude;
 }
 
 function compareText(a: string, b: string): number {

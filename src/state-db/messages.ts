@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { decodeCursor, encodeCursor } from '../cursor.ts';
 import { InvalidInput } from '../errors.ts';
-import type { Page, PageRequest } from '../paging.ts';
+import { LazyItem, type Page, type PageRequest } from '../paging.ts';
 import { rowIdList, type StoreConnection } from './connection.ts';
 import { type DisplayPlan, displayPlans, messageColumns } from './display-plan.ts';
 import { decodeMessage, type MessageRecord } from './message-row.ts';
@@ -62,7 +62,7 @@ export function messagePages(
         const record = records.get(row.shown);
         if (record === undefined) return [];
         const node = { ...record, copies: request.plan?.copies.get(row.shown) ?? 1 };
-        return [{ cursor: encodeCursor(list, generation, [String(row.position)]), node }];
+        return [new LazyItem(node, () => encodeCursor(list, generation, [String(row.position)]))];
       }),
       hasNextPage: forward ? more : page.before !== null,
       hasPreviousPage: forward ? page.after !== null : more,

@@ -3,6 +3,7 @@
  */
 import { InvalidInput } from '../errors.ts';
 import type { StoreConnection } from './connection.ts';
+import { inWindow } from './decode.ts';
 import type { OpenStore } from './store-access.ts';
 import { pickByTitle, type TitledSession } from './titles.ts';
 
@@ -25,33 +26,38 @@ export function resolveReference(store: OpenStore, reference: string): FoundRefe
   return ids.length > 1 ? { kind: 'AMBIGUOUS', candidates: ids.slice(0, SHOWN_CANDIDATES) } : { kind: 'NONE' };
 }
 
-/** Ids that start with the text, ASCII letters of any case, the exact one among them if it exists. */
+/** Ids that start with the text, ASCII letters of any case, the exact one among them if it exists; sorted. */
 export function idsStartingWith({ catalogue, connection }: OpenStore, prefix: string): string[] {
   if (catalogue === null) return sqlIdsStartingWith(connection, prefix);
   const wanted = asciiLower(prefix);
   const found: string[] = [];
   for (const { id } of catalogue.entries()) if (asciiLower(id.slice(0, prefix.length)) === wanted) found.push(id);
-  return found;
+  return found.sort();
 }
 
+/** SQL's LIKE, as in `idsStartingWith`: ASCII letters of any case. It reads the ids alone, from their index. */
 function sqlIdsStartingWith(connection: StoreConnection, prefix: string): string[] {
   const rows = connection.all(
-    `SELECT id FROM sessions WHERE id = :text UNION SELECT id FROM (SELECT id FROM sessions WHERE id >= :text AND id < :text || char(1114111) LIMIT ${SHOWN_CANDIDATES + 1})`,
-    { text: prefix },
+    `SELECT id FROM sessions WHERE id = :text UNION SELECT id FROM (SELECT id FROM sessions WHERE id LIKE :pattern ESCAPE '\\' ORDER BY id LIMIT ${SHOWN_CANDIDATES + 1}) ORDER BY id`,
+    { text: prefix, pattern: startPattern(prefix) },
   );
   return rows.map((row) => String(row.id));
+}
+
+function startPattern(text: string): string {
+  return `${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
 function titledLike({ catalogue, connection }: OpenStore, title: string): TitledSession[] {
   if (catalogue === null) {
     const rows = connection.all(
-      "SELECT id, title, started_at FROM sessions WHERE title = :text OR (title >= :text || ' #' AND title < :text || ' $')",
-      [title],
+      "SELECT id, title, started_at FROM sessions WHERE title = :text UNION ALL SELECT id, title, started_at FROM sessions WHERE title LIKE :pattern ESCAPE '\\'",
+      { text: title, pattern: startPattern(`${title} #`) },
     );
     return rows.map((row) => ({
       id: String(row.id),
       title: String(row.title),
-      startedAt: typeof row.started_at === 'number' ? row.started_at : null,
+      startedAt: inWindow(row.started_at),
     }));
   }
   const found: TitledSession[] = [];

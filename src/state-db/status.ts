@@ -1,11 +1,12 @@
 /**
  * The state of a store for people and monitors: health, sizes, versions, index, columns (`spec/state-db.md` 2.3, 3, 10).
  */
-import { StoreUnreadable } from '../errors.ts';
+import { CaduceusError, StoreUnreadable } from '../errors.ts';
 import type { StoreStatus } from '../session-store.ts';
+import type { StoreConnection } from './connection.ts';
 import { fileIdentity, walPathOf } from './health.ts';
 import { MESSAGE_COLUMNS } from './message-row.ts';
-import { readIndexState } from './search/index-state.ts';
+import { readIndexState, searchProblem } from './search/index-state.ts';
 import { SESSION_COLUMNS } from './session-record.ts';
 import type { OpenStore, StoreAccess } from './store-access.ts';
 
@@ -32,13 +33,24 @@ const OTHER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Never throws for a store that can't be read: that is what it tells. */
-export async function readStatus(access: StoreAccess): Promise<StoreStatus> {
+export async function readStatus(access: StoreAccess, countElsewhere: () => Promise<StoreCounts>): Promise<StoreStatus> {
   const base = { path: access.path, ...(await access.health()), ...sizes(access.path) };
   try {
-    return { ...base, ...(await access.read(details)) };
+    const { counts, ...known } = await access.read(details);
+    return { ...base, ...known, ...(counts ?? (await countedOrUnknown(countElsewhere))) };
   } catch (error) {
     if (!(error instanceof StoreUnreadable)) throw error;
     return { ...base, ...UNKNOWN };
+  }
+}
+
+/** A count that takes too long is unknown; the rest of the status is not. */
+async function countedOrUnknown(count: () => Promise<StoreCounts>): Promise<StoreCounts | Record<keyof StoreCounts, null>> {
+  try {
+    return await count();
+  } catch (error) {
+    if (error instanceof CaduceusError && !(error instanceof StoreUnreadable)) return { sessionCount: null, messageCount: null };
+    throw error;
   }
 }
 
@@ -54,11 +66,24 @@ const UNKNOWN = {
   generation: null,
 } as const;
 
-function details({
-  connection,
-  catalogue,
-  generation,
-}: OpenStore): Omit<StoreStatus, 'path' | 'health' | 'problem' | 'sizeBytes' | 'walBytes'> {
+/** Rows of a store. Messages of sessions that don't exist are never counted (field-cases F65). */
+export interface StoreCounts {
+  readonly sessionCount: number;
+  readonly messageCount: number;
+}
+
+/** Counts every row of the index of messages: for another process, where the store is too large to be kept in memory. */
+export function storeCounts(connection: StoreConnection): StoreCounts {
+  const row = connection.get(
+    `SELECT (SELECT COUNT(*) FROM sessions) AS sessions,
+       (SELECT COUNT(*) FROM messages m WHERE EXISTS (SELECT 1 FROM sessions s WHERE s.id = m.session_id)) AS messages`,
+  );
+  return { sessionCount: Number(row?.sessions ?? 0), messageCount: Number(row?.messages ?? 0) };
+}
+
+type Known = Omit<StoreStatus, 'path' | 'health' | 'problem' | 'sizeBytes' | 'walBytes' | keyof StoreCounts>;
+
+function details({ connection, catalogue, generation }: OpenStore): Known & { counts: StoreCounts | null } {
   const index = readIndexState(connection);
   const version = connection.shape.hasTable('schema_version')
     ? connection.get('SELECT version FROM schema_version LIMIT 1')?.version
@@ -66,10 +91,8 @@ function details({
   return {
     schemaVersion: typeof version === 'number' ? version : null,
     journalMode: connection.journalMode(),
-    sessionCount: catalogue?.size ?? Number(connection.get('SELECT COUNT(*) AS n FROM sessions')?.n ?? 0),
-    // Rows of sessions that don't exist are never counted (field-cases F65).
-    messageCount: catalogue?.totalRows ?? Number(connection.get('SELECT COUNT(*) AS n FROM messages')?.n ?? 0),
-    searchDegraded: index.unusable !== null || index.rebuild !== null || index.trigramDamaged,
+    counts: catalogue === null ? null : { sessionCount: catalogue.size, messageCount: catalogue.totalRows },
+    searchDegraded: searchProblem(connection, index) !== null,
     search: {
       layout: index.layout,
       trigram: index.trigram,

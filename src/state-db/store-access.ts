@@ -4,6 +4,7 @@
  */
 import { type StoreHealth, StoreUnreadable } from '../errors.ts';
 import { Catalogue, type CatalogueChange } from './catalogue.ts';
+import { highestRowId } from './catalogue-sql.ts';
 import { CatalogueSync } from './catalogue-sync.ts';
 import { patiently, patientPass, StoreConnection } from './connection.ts';
 import { describeHealth, type FileIdentity, fileIdentity, healthOf, isSameFile } from './health.ts';
@@ -50,6 +51,7 @@ const BACKOFF_MS = 200;
 export class StoreAccess {
   readonly path: string;
   readonly #options: StoreAccessOptions;
+  #epoch = 0;
   readonly #listeners = new Set<(event: StoreEvent) => void>();
   #opened: Opened | null = null;
   #opening: Promise<Opened> | null = null;
@@ -62,6 +64,7 @@ export class StoreAccess {
   #scan = { at: 0, cost: 0 };
   #sweep = { at: 0, cost: 0 };
   #maintenance: NodeJS.Timeout | null = null;
+  #wasOpen = false;
   #closed = false;
 
   constructor(path: string, options: StoreAccessOptions) {
@@ -69,16 +72,26 @@ export class StoreAccess {
     this.#options = options;
   }
 
+  /** Grows whenever the store is opened anew: connections of other processes that are older than that are out of date. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
   /** Runs a bounded, synchronous read on the main connection, with everything committed before the call. Throws `StoreUnreadable`. */
   async read<T>(work: (store: OpenStore) => T): Promise<T> {
-    const store = await this.fresh();
-    try {
-      const value = await patiently(() => work(store));
-      if (this.#health === 'BUSY' || this.#health === 'IO_ERROR') this.#noteHealth('OK');
-      return value;
-    } catch (error) {
-      if (error instanceof StoreUnreadable) this.#noteHealth(error.health);
-      throw error;
+    for (let tries = 0; ; tries++) {
+      const store = await this.fresh();
+      try {
+        const value = await patiently(() => work(store));
+        if (this.#health === 'BUSY' || this.#health === 'IO_ERROR') this.#noteHealth('OK');
+        return value;
+      } catch (error) {
+        if (!(error instanceof StoreUnreadable)) throw error;
+        // Another file was opened while this one was read: that one has the answer.
+        if (error.health === 'REPLACED' && tries === 0) continue;
+        this.#noteHealth(error.health);
+        throw error;
+      }
     }
   }
 
@@ -119,9 +132,9 @@ export class StoreAccess {
     await this.fresh();
     const opened = this.#opened;
     if (opened?.sync == null) return;
-    await this.#emitChanges(opened.sync.delta());
-    await this.#emitChanges(opened.sync.scan());
-    await this.#emitChanges(opened.sync.sweep());
+    await this.#emitChanges(opened, opened.sync.delta());
+    await this.#emitChanges(opened, opened.sync.scan());
+    await this.#emitChanges(opened, opened.sync.sweep());
   }
 
   onEvent(listener: (event: StoreEvent) => void): () => void {
@@ -181,8 +194,12 @@ export class StoreAccess {
       if (this.#closed) throw new Error('the store was closed');
       this.#failure = null;
       this.#opened = opened;
+      this.#epoch++;
       this.#fileSeen = fileIdentity(this.path);
-      this.#noteHealth('OK');
+      this.#noteHealth(sync?.rowsDamaged === true ? 'CORRUPT' : 'OK');
+      // Also after a time without a readable store: everything may be different from what listeners were told.
+      if (this.#wasOpen) this.#emit({ kind: 'REOPENED' });
+      this.#wasOpen = true;
       return opened;
     } catch (error) {
       connection.close();
@@ -194,24 +211,28 @@ export class StoreAccess {
     this.#opened?.connection.close();
     this.#opened = null;
     this.#noteHealth(because);
-    const opened = await this.#open();
-    this.#emit({ kind: 'REOPENED' });
-    return opened;
+    return this.#open();
   }
 
   /** The -wal file went or was made anew under us: serve what we hold until a new connection sees at least as much (2.3). */
   async #followLostWal(opened: Opened): Promise<Opened> {
+    if (this.#seesAsMuch(opened)) return this.#reopen('REPLACED');
+    this.#noteHealth('WAL_GENERATION_LOST');
+    return opened;
+  }
+
+  /** Closed again before anything is reopened: connections of one process share what they know of a -wal file, a removed one too. */
+  #seesAsMuch(opened: Opened): boolean {
     let fresh: StoreConnection | null = null;
     try {
       fresh = StoreConnection.open(this.path, { lockWaitMs: LOCK_WAIT_MS, strictObserver: this.#options.strictObserver });
-      if (highestRow(fresh) >= highestRow(opened.connection)) return await this.#reopen('REPLACED');
+      return highestRow(fresh) >= highestRow(opened.connection);
     } catch (error) {
       if (stateIn(error) === null) throw error;
+      return false;
     } finally {
       fresh?.close();
     }
-    this.#noteHealth('WAL_GENERATION_LOST');
-    return opened;
   }
 
   #fileMoved(file: FileIdentity, now: number): boolean {
@@ -243,9 +264,14 @@ export class StoreAccess {
   }
 
   #startPass(opened: Opened): Promise<void> {
-    this.#pass = this.#runPass(opened).finally(() => {
-      this.#pass = null;
-    });
+    this.#pass = this.#runPass(opened)
+      .catch((error: unknown) => {
+        // A pass over a store that was replaced meanwhile matters to nobody; the new one was read in full.
+        if (this.#opened === opened) throw error;
+      })
+      .finally(() => {
+        this.#pass = null;
+      });
     return this.#pass;
   }
 
@@ -258,9 +284,21 @@ export class StoreAccess {
     const version = opened.connection.dataVersion();
     const { sync, catalogue } = opened;
     if (sync !== null && catalogue !== null) {
-      await this.#emitChanges(patientPass(() => sync.delta()));
-      if (catalogue.size <= INLINE_SESSIONS) await this.#emitChanges(patientPass(() => sync.scan()));
-      if (catalogue.size <= INLINE_SESSIONS && catalogue.totalRows <= INLINE_ROWS) await this.#emitChanges(patientPass(() => sync.sweep()));
+      await this.#emitChanges(
+        opened,
+        patientPass(() => sync.delta()),
+      );
+      if (sync.rowsDamaged) this.#noteHealth('CORRUPT');
+      if (catalogue.size <= INLINE_SESSIONS)
+        await this.#emitChanges(
+          opened,
+          patientPass(() => sync.scan()),
+        );
+      if (catalogue.size <= INLINE_SESSIONS && catalogue.totalRows <= INLINE_ROWS)
+        await this.#emitChanges(
+          opened,
+          patientPass(() => sync.sweep()),
+        );
       else this.#scheduleMaintenance(opened);
     }
     opened.dataVersion = version;
@@ -275,6 +313,8 @@ export class StoreAccess {
       () => {
         this.#maintenance = null;
         void this.#maintain(opened).catch((error: unknown) => {
+          // Closed or replaced meanwhile: nobody asks for this pass any more.
+          if (this.#opened !== opened) return;
           if (error instanceof StoreUnreadable) this.#noteHealth(error.health);
           else throw error;
         });
@@ -287,9 +327,20 @@ export class StoreAccess {
   async #maintain(opened: Opened): Promise<void> {
     const { sync } = opened;
     if (sync === null || this.#opened !== opened) return;
-    this.#scan = await this.#timed(() => this.#emitChanges(patientPass(() => sync.scan())));
+    this.#scan = await this.#timed(() =>
+      this.#emitChanges(
+        opened,
+        patientPass(() => sync.scan()),
+      ),
+    );
     const sweepAt = this.#sweep.at + Math.max(SWEEP_INTERVAL_MS, this.#sweep.cost * SHARE);
-    if (performance.now() >= sweepAt) this.#sweep = await this.#timed(() => this.#emitChanges(patientPass(() => sync.sweep())));
+    if (performance.now() >= sweepAt)
+      this.#sweep = await this.#timed(() =>
+        this.#emitChanges(
+          opened,
+          patientPass(() => sync.sweep()),
+        ),
+      );
     else if (this.#maintenance === null && !this.#closed) {
       this.#maintenance = setTimeout(() => {
         this.#maintenance = null;
@@ -305,10 +356,10 @@ export class StoreAccess {
     return { at: performance.now(), cost: performance.now() - before };
   }
 
-  async #emitChanges(pending: Promise<CatalogueChange[]>): Promise<void> {
+  async #emitChanges(opened: Opened, pending: Promise<CatalogueChange[]>): Promise<void> {
     const changes = await pending;
-    const catalogue = this.#opened?.catalogue;
-    if (changes.length > 0 && catalogue != null) this.#emit({ kind: 'CHANGED', changes, catalogue });
+    const { catalogue } = opened;
+    if (changes.length > 0 && catalogue !== null && this.#opened === opened) this.#emit({ kind: 'CHANGED', changes, catalogue });
   }
 
   #emit(event: StoreEvent): void {
@@ -331,7 +382,7 @@ function generationOf(connection: StoreConnection): string {
 }
 
 function highestRow(connection: StoreConnection): bigint {
-  return BigInt(String(connection.get('SELECT CAST(MAX(id) AS TEXT) AS id FROM messages')?.id ?? 0));
+  return highestRowId(connection).rowId;
 }
 
 /** What an error says about the store, raised by SQLite itself or already named; null when it says nothing. */

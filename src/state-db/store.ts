@@ -4,7 +4,7 @@
  */
 import { CaduceusError } from '../errors.ts';
 import type { JobLimits, JobPool } from '../jobs/pool.ts';
-import type { Page, PageRequest } from '../paging.ts';
+import { mapNodes, type Page, type PageRequest } from '../paging.ts';
 import type {
   Conversation,
   MessagesQuery,
@@ -21,12 +21,13 @@ import type {
 } from '../session-store.ts';
 import { auxiliaryScope, auxiliaryUsage, type DailyUsage, dailyUsage, type TaskUsage } from './auxiliary-usage.ts';
 import { familyCatalogue } from './beyond-catalogue.ts';
-import type { Catalogue } from './catalogue.ts';
+import type { Catalogue, PlacedSession } from './catalogue.ts';
 import { cronRuns } from './cron-runs.ts';
 import { type Family, family } from './family.ts';
 import type { ResultOf, StoreJob } from './jobs.ts';
 import { chain, chainAncestors, liveContinuation, resumeTarget } from './lineage.ts';
 import { type ListQuery, type ListTotals, listPage, listTotals } from './listing.ts';
+import { type BaselineProbe, type PassProbe, type RowsReading, readRows } from './live-reading.ts';
 import { type Backend, backends, type Delegation, delegations, type Hold, type Liveness, liveFacts, livenessOf } from './liveness.ts';
 import type { MessageRecord } from './message-row.ts';
 import {
@@ -73,6 +74,7 @@ export class StateDbStore implements SessionStore {
   readonly path: string;
   readonly #options: StateDbOptions;
   readonly #access: StoreAccess;
+  readonly #sessions = new WeakMap<PlacedSession, StoredSession>();
 
   constructor(options: StateDbOptions) {
     this.profile = options.profile;
@@ -86,7 +88,7 @@ export class StateDbStore implements SessionStore {
   }
 
   status(): Promise<StoreStatus> {
-    return readStatus(this.#access);
+    return readStatus(this.#access, () => this.#job({ kind: 'counts' }, 'Counting the store'));
   }
 
   sessions(ids: readonly string[]): Promise<Map<string, StoredSession>> {
@@ -131,10 +133,10 @@ export class StateDbStore implements SessionStore {
     const { catalogue, generation } = await this.#access.fresh();
     if (catalogue === null) {
       const found = await this.#job({ kind: 'list', query, page, generation }, 'The list');
-      return { ...found, items: found.items.map(({ cursor, node }) => ({ cursor, node: { ...node, profile: this.profile } })) };
+      return mapNodes(found, (node) => ({ ...node, profile: this.profile }));
     }
     const found = listPage(catalogue, query, page, generation);
-    return { ...found, items: found.items.map(({ cursor, node }) => ({ cursor, node: this.#stored(node.tip, catalogue) })) };
+    return mapNodes(found, (item) => this.#stored(item.tip, catalogue));
   }
 
   async totals(query: ListQuery): Promise<ListTotals> {
@@ -209,10 +211,7 @@ export class StateDbStore implements SessionStore {
     const pages = this.#isLarge(requests)
       ? await this.#job({ kind: 'messagePages', requests, generation }, 'Reading the messages')
       : await this.#access.read(({ connection }) => messagePages(connection, requests, generation));
-    return pages.map((page) => ({
-      ...page,
-      items: page.items.map(({ cursor, node }) => ({ cursor, node: { ...node, profile: this.profile } })),
-    }));
+    return pages.map((page) => mapNodes(page, (node) => ({ ...node, profile: this.profile })));
   }
 
   async messageCounts(queries: readonly MessagesQuery[]): Promise<number[]> {
@@ -292,6 +291,10 @@ export class StateDbStore implements SessionStore {
 
   backends(): Promise<Backend[]> {
     return this.#access.read(({ connection }) => backends(connection, this.#options.now()));
+  }
+
+  readRows(probe: BaselineProbe | PassProbe): Promise<RowsReading | null> {
+    return this.#access.read(({ connection, generation }) => readRows(connection, probe, this.#options.now(), generation));
   }
 
   check(): Promise<void> {
@@ -375,11 +378,20 @@ export class StateDbStore implements SessionStore {
 
   #job<J extends StoreJob>(job: J, what: string): Promise<ResultOf<J>> {
     const limits: JobLimits = { what, limitMs: this.#options.slowReadLimitMs, setting: '--slow-read-limit' };
-    return this.#options.jobs.run<ResultOf<J>>({ path: this.#options.path, strictObserver: this.#options.strictObserver, job }, limits);
+    return this.#options.jobs.run<ResultOf<J>>(
+      { path: this.#options.path, strictObserver: this.#options.strictObserver, epoch: this.#access.epoch, job },
+      limits,
+    );
   }
 
+  /** A session with its place in the graph; the same object until that or the session changes. */
   #stored(entry: SessionEntry, graph: Catalogue): StoredSession {
-    return { ...entry, profile: this.profile, conversationId: graph.conversationIdOf(entry), edgeKind: graph.edgeKindOf(entry) };
+    const placed = graph.placed(entry);
+    const known = this.#sessions.get(placed);
+    if (known !== undefined) return known;
+    const stored = { ...placed, profile: this.profile };
+    this.#sessions.set(placed, stored);
+    return stored;
   }
 
   #message(record: MessageRecord): StoredMessage {

@@ -2,9 +2,11 @@
  * Runs every case of a golden file against this server and counts: equal, or different by a deviation that `docs/deviations.md` lists.
  * Nothing is left out: a case without a handler, or with any other difference, fails.
  */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type GoldenCase, goldenDifference, loadGolden } from '../support/golden.ts';
 import { documentedCases } from './deviations.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
 
 /** The ids of the deviations that a case needed to agree (none: it is equal), or how it differs. */
 export type Verdict = { readonly deviations: readonly string[] } | { readonly difference: string };
@@ -71,8 +73,6 @@ export function goldenKind<U extends { close(): void }>(
         else if (found.deviations.length === 0) equal++;
         else {
           deviating++;
-          if (process.env.SHOW_DEVIATIONS)
-            console.log(store, kind, golden.function ?? '', JSON.stringify(golden.args).slice(0, 200), found.deviations.join());
           for (const id of found.deviations) counts[id] = (counts[id] ?? 0) + 1;
         }
       }

@@ -14,7 +14,7 @@ export interface Deviation {
 }
 
 const DOCUMENT = new URL('../../docs/deviations.md', import.meta.url);
-const ROW = /^\| `([a-z0-9-]+)` \| ([^|]*) \| ([^|]*) \| ([^|]*) \| ([^|]*) \|$/;
+const ROW = /^\| `([a-z0-9-]+)` *\| ([^|]*) \| ([^|]*) \| ([^|]*) \| ([^|]*) \|$/;
 
 /** The rows of the table. Throws for a row that isn't understood. */
 export function loadDeviations(): Deviation[] {

@@ -20,7 +20,7 @@ const WHOLE = 1000;
 /** An offset is a page before the page; `latest` pages from the end. */
 function pages(upstream: Upstream, args: GoldenCase['args']): PagedMessage[] {
   const view = viewOf(args);
-  const list = `messages:${view}`;
+  const list = `messages:${view}:${String(args.session_id)}`;
   const direction = args.latest === true ? 'BACKWARD' : 'FORWARD';
   let after = typeof args.after_id === 'number' ? encodeCursor(list, GENERATION, [String(args.after_id)]) : null;
   let before: string | null = null;

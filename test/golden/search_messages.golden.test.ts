@@ -6,7 +6,7 @@ import { sanitizeQuery } from '../../src/state-db/search/sanitize.ts';
 import type { SearchAnswer, SearchHit } from '../../src/state-db/search/search.ts';
 import { type GoldenCase, goldenDifference } from '../support/golden.ts';
 import { goldenKind, type Handler, type Rule, type Verdict, verdict } from './compare.ts';
-import { type GoldenRow, goldenMessages } from './golden-rows.ts';
+import { type GoldenRow, goldenMessages, trusted } from './golden-rows.ts';
 import { TIME_WINDOW } from './rules.ts';
 import { GENERATION, hitsOf, rowsOf, searchPage } from './searched.ts';
 import { likeGolden, Upstream } from './upstream.ts';
@@ -30,7 +30,7 @@ function orderVerdict(upstream: Upstream, golden: GoldenCase, answer: SearchAnsw
   const keysOf = (ids: readonly number[]) => ids.map((id) => (keys.has(id) ? keys.get(id) : `row ${id}`));
   let theirs = idsOf(golden.result);
   const deviations: string[] = [];
-  for (const rule of idRules(upstream, golden, answer)) {
+  for (const rule of idRules(upstream, golden, answer, ours)) {
     if (goldenDifference(keysOf(ours), keysOf(theirs)) === null) break;
     const adjusted = rule.adjust(theirs);
     if (adjusted.join() === theirs.join()) continue;
@@ -47,11 +47,18 @@ interface IdRule {
 }
 
 /** What changes the rows that are found, or their order, by what upstream's own answers say about those rows. */
-function idRules({ name }: Upstream, { args }: GoldenCase, { route }: SearchAnswer): IdRule[] {
+function idRules({ name }: Upstream, { args }: GoldenCase, { route }: SearchAnswer, ours: readonly number[]): IdRule[] {
   const rows = new Map([...goldenMessages(name).values()].flat().map((row) => [Number(row.id), row]));
   const byTime = (direction: 1 | -1) => (ids: readonly number[]) =>
     ids.toSorted((a, b) => direction * (Number(rows.get(a)?.timestamp) - Number(rows.get(b)?.timestamp)));
   const rules: IdRule[] = [{ id: 'hidden-not-searched', adjust: (ids) => ids.filter((id) => rows.get(id)?.display_kind !== 'hidden') }];
+  // Rows of unknown time come last: those of the page that have one are the first, and further ones follow them.
+  const isTimed = (id: number) => trusted(rows.get(id)?.timestamp) !== null;
+  const untimedLast = (ids: readonly number[]) => {
+    const timed = ids.filter(isTimed);
+    return ids.every(isTimed) ? [...ids] : [...timed, ...ours.slice(timed.length)];
+  };
+  if (args.sort === 'newest' || args.sort === 'oldest') rules.push({ id: 'time-window', adjust: untimedLast });
   const roles = Array.isArray(args.role_filter) ? args.role_filter : [];
   if (roles.includes('tool')) rules.push({ id: 'tool-role-like', adjust: byTime(-1) });
   if (route === 'LIKE' && args.sort === 'oldest') rules.push({ id: 'oldest-first', adjust: byTime(1) });
@@ -65,8 +72,13 @@ function idsOf(result: unknown): number[] {
 const found: Handler<Upstream> = (upstream, golden) => {
   if (golden.error?.type === 'ValueError') return byTypes(upstream, golden);
   const answer = hitsOf(upstream, golden.args);
-  const difference = queryDifference(golden, answer);
-  if (difference !== null) return { difference };
+  const query = queryVerdict(golden, answer);
+  if ('difference' in query) return query;
+  const rows = rowVerdict(upstream, golden, answer);
+  return 'difference' in rows ? rows : { deviations: [...query.deviations, ...rows.deviations] };
+};
+
+function rowVerdict(upstream: Upstream, golden: GoldenCase, answer: SearchAnswer): Verdict {
   const ordered = orderVerdict(upstream, golden, answer);
   if ('difference' in ordered || golden.projection === 'id') return ordered;
   const byId = new Map(rowsOf(upstream, searchPage(upstream, golden.args, 1000, null).hits).map((row) => [row.id, row]));
@@ -74,13 +86,18 @@ const found: Handler<Upstream> = (upstream, golden) => {
   const actual = expected.map((row) => byId.get(row.id));
   const rows = verdict(likeGolden(actual, expected), expected, [TIME_WINDOW, bytesInContext(upstream), largeSnippet(upstream, golden)]);
   return 'difference' in rows ? rows : { deviations: [...ordered.deviations, ...rows.deviations] };
-};
+}
 
-function queryDifference(golden: GoldenCase, answer: SearchAnswer): string | null {
+/** Upstream tells the route before it searches; here the answer tells what answered, which can be the second try of a Latin query. */
+function queryVerdict(golden: GoldenCase, answer: SearchAnswer): Verdict {
   const { sanitized, path } = golden as GoldenCase & { readonly sanitized?: string; readonly path?: string };
   const ours = sanitizeQuery(String(golden.args.query));
-  if (sanitized !== undefined && ours !== sanitized) return `searches for ${JSON.stringify(ours)} instead of ${JSON.stringify(sanitized)}`;
-  return path !== undefined && ROUTES[answer.route] !== path ? `goes the route ${answer.route} instead of ${path}` : null;
+  if (sanitized !== undefined && ours !== sanitized) {
+    return { difference: `searches for ${JSON.stringify(ours)} instead of ${JSON.stringify(sanitized)}` };
+  }
+  if (path === undefined || ROUTES[answer.route] === path) return { deviations: [] };
+  const secondTry = path === 'fts5' && answer.route === 'TRIGRAM';
+  return secondTry ? { deviations: ['route-taken'] } : { difference: `goes the route ${answer.route} instead of ${path}` };
 }
 
 /** Bytes where text belongs are shown as text; upstream's context is empty there. At most one row of a session has them. */

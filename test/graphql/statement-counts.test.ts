@@ -8,10 +8,20 @@ import { everythingOf } from './everything.ts';
 const CONVERSATIONS = 120;
 const STARTED = 1_780_000_000;
 
+const LAST_FIVE = { args: { 'Session.messages': '(last: 5)' } };
+const SESSIONS = everythingOf('SessionConnection', LAST_FIVE);
+
 let server: TestServer;
 beforeAll(async () => {
   server = await startInProcess({
-    rows: Array.from({ length: CONVERSATIONS }, (_, index) => conversation(index)).flat(),
+    rows: [
+      ...Array.from({ length: CONVERSATIONS }, (_, index) => conversation(index)).flat(),
+      S('long', { message_count: 100 }),
+      ...Array.from({ length: 50 }, (_, index) => [
+        M('long', { role: 'assistant', tool_calls: calls(`long-${index}`), timestamp: 10 + index }),
+        M('long', { role: 'tool', tool_call_id: `long-${index}`, content: 'found', timestamp: 10 + index }),
+      ]).flat(),
+    ],
     settings: { maxCost: '100000000', maxDepth: '50', maxTokens: '100000', maxAliases: '1000' },
   });
 });
@@ -39,28 +49,52 @@ function conversation(index: number): Row[] {
   ];
 }
 
-async function statementsOf(operationName: string, selection: string, first: number): Promise<number> {
-  const { sessions } = await server.read<{ sessions: { nodes: unknown[] } }, unknown>(
-    `query ${operationName} { sessions(first: ${first}) ${selection} }`,
-  );
-  expect(sessions.nodes).toHaveLength(first);
+async function statementsOf(operationName: string, selection: string): Promise<number> {
+  const { found } = await server.read<{ found: { nodes: unknown[] } }, unknown>(`query ${operationName} { found: ${selection} }`);
+  expect(found.nodes.length).toBe(Number(/(?:first|last): (\d+)/.exec(selection)?.[1]));
   return Number((await server.requestLine(operationName)).statements);
 }
 
 describe('statements of a list', () => {
   it('are at most two for the plain list', async () => {
-    const plain = '{ totalCount hiddenCounts { reason count } nodes { sessionId title displayTitle model lastActiveAt messageCount } }';
-    expect(await statementsOf('Warm', plain, 5)).toBeLessThanOrEqual(40);
-    expect(await statementsOf('PlainFive', plain, 5)).toBeLessThanOrEqual(2);
-    expect(await statementsOf('PlainFifty', plain, 50)).toBeLessThanOrEqual(2);
+    const plain = '{ totalCount hiddenCounts { reason count } nodes { sessionId title model lastActiveAt messageCount edgeKind } }';
+    await statementsOf('Warm', `sessions(first: 5) ${plain}`);
+    expect(await statementsOf('PlainFive', `sessions(first: 5) ${plain}`)).toBeLessThanOrEqual(2);
+    expect(await statementsOf('PlainFifty', `sessions(first: 50) ${plain}`)).toBeLessThanOrEqual(2);
   });
 
-  it('stay the same for five sessions and for fifty when every field is asked for', async () => {
-    const everything = everythingOf('SessionConnection', { args: { 'Session.messages': '(last: 5)' } });
-    await statementsOf('Warm', everything, 5);
-    const five = await statementsOf('EverythingOfFive', everything, 5);
-    const fifty = await statementsOf('EverythingOfFifty', everything, 50);
-    console.log(five, fifty);
-    expect(fifty).toBe(five);
+  it.each([
+    ['of sessions', (size: number) => `sessions(first: ${size}) ${SESSIONS}`],
+    ['of every stored row, from the end', (size: number) => `sessions(last: ${size}, collapse: NONE) ${SESSIONS}`],
+    ['of sessions of all profiles', (size: number) => `sessions(first: ${size}, allProfiles: true) ${SESSIONS}`],
+    ['of search hits', (size: number) => `searchMessages(query: "look", first: ${size}) ${everythingOf('SearchConnection', LAST_FIVE)}`],
+  ])('stay the same for five and for fifty with every field: %s', async (_, selection) => {
+    await statementsOf('Warm', selection(5));
+    const five = await statementsOf('EverythingOfFive', selection(5));
+    expect(await statementsOf('EverythingOfFifty', selection(50))).toBe(five);
+    expect(five).toBeLessThan(50);
+  });
+
+  it('stay the same for five messages and for fifty', async () => {
+    const count = async (size: number) => {
+      await server.read(`query M${size} { session(sessionId: "long") { messages(last: ${size}) ${everythingOf('MessageConnection')} } }`);
+      return (await server.requestLine(`M${size}`)).statements;
+    };
+    await count(5);
+    expect(await count(50)).toBe(await count(5));
+  });
+
+  it('F67: do not grow with the store, and neither do the rows that a page reads', async () => {
+    const small = await server.requestLine('PlainFifty');
+    expect(small.rows).toBe(0);
+    const page = 'sessions(first: 20) { nodes { displayTitle preview messages(last: 3) { nodes { text } } } }';
+    const rowsOf = async (of: TestServer, name: string) => {
+      await of.read(`query ${name} { ${page} }`);
+      await of.read(`query ${name} { ${page} }`);
+      return (await of.requestLine(name)).rows;
+    };
+    const large = await startInProcess({ rows: Array.from({ length: 6 * CONVERSATIONS }, (_, index) => conversation(index)).flat() });
+    expect(await rowsOf(large, 'Large')).toBe(await rowsOf(server, 'Small'));
+    await large.stop();
   });
 });

@@ -4,9 +4,12 @@
  *   const store = openStore(path);
  *   await store.status();
  */
-import { afterAll } from 'vitest';
+import { afterAll, vi } from 'vitest';
 import { JobPool } from '../../src/jobs/pool.ts';
 import { type StateDbOptions, StateDbStore } from '../../src/state-db/store.ts';
+
+// Processes start slowly on a machine that is busy with other test files.
+vi.setConfig({ testTimeout: 30_000 });
 
 const stores: StateDbStore[] = [];
 let pool: JobPool | null = null;

@@ -8,7 +8,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ import pino from 'pino';
 import { afterAll } from 'vitest';
 import { readConfig, SETTINGS, type SettingName } from '../../src/config.ts';
 import { startServer } from '../../src/main.ts';
-import { buildStore, type StoreSpec, temporaryFolder } from './stores.ts';
+import { buildStore, removeStores, type StoreSpec, temporaryFolder } from './stores.ts';
 
 /** Settings by name, as a flag gives them; `true` for a switch. */
 export type Settings = Partial<Record<SettingName, string | true>>;
@@ -24,6 +24,8 @@ export type Settings = Partial<Record<SettingName, string | true>>;
 export interface TestServerSpec extends StoreSpec {
   /** A Hermes home that is there already; by default one is made whose store has `rows` and the other parts of a store. */
   readonly home?: string;
+  /** More stores in the same home, by the name of their profile. */
+  readonly profiles?: Readonly<Record<string, StoreSpec>>;
   readonly settings?: Settings;
 }
 
@@ -60,8 +62,10 @@ export class TestServer {
   readonly logs: () => readonly LogLine[];
   /** Ends it: a process with SIGTERM unless another signal is named. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<void>;
+  /** Of a process that has ended. */
+  readonly exitCode: () => number | null;
 
-  constructor(parts: Pick<TestServer, 'url' | 'token' | 'home' | 'pid' | 'logs' | 'stop'>) {
+  constructor(parts: Pick<TestServer, 'url' | 'token' | 'home' | 'pid' | 'logs' | 'stop'> & Partial<Pick<TestServer, 'exitCode'>>) {
     this.url = parts.url;
     this.graphql = new URL('/graphql', parts.url).href;
     this.token = parts.token;
@@ -69,6 +73,7 @@ export class TestServer {
     this.pid = parts.pid;
     this.logs = parts.logs;
     this.stop = parts.stop;
+    this.exitCode = parts.exitCode ?? (() => null);
   }
 
   get storePath(): string {
@@ -98,7 +103,7 @@ export class TestServer {
   }
 
   /** The one error that an answer must have. */
-  async error(document: Document<unknown, unknown>, variables?: unknown): Promise<AnswerError> {
+  async error<R, V>(document: Document<R, V>, variables?: V): Promise<AnswerError> {
     const { errors } = await this.query(document, variables);
     const [first, second] = errors;
     if (first === undefined || second !== undefined) throw new Error(`one error was expected: ${JSON.stringify(errors)}`);
@@ -120,6 +125,7 @@ process.once('exit', () => {
 });
 afterAll(async () => {
   await Promise.all([...running].map((server) => server.stop()));
+  removeStores();
 });
 
 /** Runs `caduceus serve` as a child process and waits until it listens. Throws what it said on standard error when it doesn't start. */
@@ -145,6 +151,7 @@ export async function startTestServer(spec: ChildServerSpec = {}): Promise<TestS
       child.kill(signal);
       await once(child, 'exit');
     },
+    exitCode: () => child.exitCode,
   });
   running.add(server);
   return server;
@@ -211,6 +218,18 @@ export async function eventually<T>(find: () => T | undefined | false | null, ti
   }
 }
 
+/** What the open descriptors of a process lead to. */
+export function openDescriptors(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/fd/${descriptor}`)];
+    } catch {
+      // Closed since it was listed, as the one of the list itself.
+      return [];
+    }
+  });
+}
+
 /** Settings as they are typed on the command line. */
 export function flagsOf(settings: Settings): string[] {
   return Object.entries(settings).flatMap(([name, value]) => {
@@ -219,8 +238,18 @@ export function flagsOf(settings: Settings): string[] {
   });
 }
 
-function homeOf({ home, settings: _, ...store }: TestServerSpec): string {
-  return home ?? dirname(buildStore(store));
+function homeOf({ home, profiles = {}, settings: _, ...store }: TestServerSpec): string {
+  const root = home ?? dirname(buildStore(store));
+  for (const [name, spec] of Object.entries(profiles)) {
+    mkdirSync(join(root, 'profiles', name), { recursive: true });
+    renameSync(buildStore(spec), storePathOf(root, name));
+  }
+  return root;
+}
+
+/** Where the store of a named profile lies. */
+export function storePathOf(home: string, profile: string): string {
+  return join(home, 'profiles', profile, 'state.db');
 }
 
 function defaults(home: string): Settings {

@@ -26,7 +26,7 @@ export function readIndexState(connection: StoreConnection): IndexState {
   const cjkReady = !meta.has('fts_cjk_stale') && !meta.has('fts_cjk_rebuild_high_water');
   const stale = meta.has('fts_stale');
   const trigram = connection.shape.hasTable('messages_fts_trigram');
-  const trigramWorks = trigram && canMatch(connection, 'messages_fts_trigram') && hasTotals(connection, 'messages_fts_trigram');
+  const trigramWorks = trigram && canMatch(connection, 'messages_fts_trigram');
   const unusable = stale ? 'STALE' : layout === 'NONE' ? 'MISSING' : isDamaged(connection) ? 'DAMAGED' : null;
   return {
     layout,
@@ -64,17 +64,11 @@ function rebuildOf(meta: ReadonlyMap<string, string>): IndexState['rebuild'] {
 function isDamaged(connection: StoreConnection): boolean {
   try {
     connection.get("SELECT rowid FROM messages_fts WHERE messages_fts MATCH 'caduceus' LIMIT 1");
-    return !hasTotals(connection, 'messages_fts');
+    return false;
   } catch (error) {
     if (isIndexDamage(error)) return true;
     throw error;
   }
-}
-
-/** Ranking needs the totals of the index, which no MATCH looks at before it ranks. They are the first row of its data. */
-function hasTotals(connection: StoreConnection, table: 'messages_fts' | 'messages_fts_trigram'): boolean {
-  if (!connection.shape.hasTable(`${table}_data`)) return true;
-  return connection.get(`SELECT 1 FROM ${table}_data WHERE id = 1`) !== undefined;
 }
 
 function canMatch(connection: StoreConnection, table: 'messages_fts_trigram' | 'messages_fts_cjk'): boolean {
@@ -86,4 +80,18 @@ function canMatch(connection: StoreConnection, table: 'messages_fts_trigram' | '
     if (isIndexDamage(error) || (error instanceof Error && /tokenizer|malformed/.test(error.message))) return false;
     throw error;
   }
+}
+
+/** Why search is not what it should be, or null. Looks further than a search does, which meets the rest of the damage when it ranks. */
+export function searchProblem(connection: StoreConnection, state: IndexState): IndexState['unusable'] | 'REBUILDING' {
+  if (state.unusable !== null) return state.unusable;
+  if (state.trigramDamaged || lacksTotals(connection)) return 'DAMAGED';
+  return state.rebuild === null ? null : 'REBUILDING';
+}
+
+/** Ranking needs the totals of an index, the first row of its data; no MATCH looks at them before it ranks. */
+function lacksTotals(connection: StoreConnection): boolean {
+  return (['messages_fts', 'messages_fts_trigram'] as const)
+    .filter((table) => connection.shape.hasTable(`${table}_data`))
+    .some((table) => connection.get(`SELECT 1 FROM ${table}_data WHERE id = 1`) === undefined);
 }

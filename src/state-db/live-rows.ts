@@ -1,0 +1,301 @@
+/**
+ * Rows of `messages` as a follower reads them: what is new, what a digest says of the rest, and one print a row for finding what
+ * changed (`spec/live-turns.md` 7.3, 14.1). Every function takes any number of sessions and runs one statement.
+ */
+import { hash } from 'node:crypto';
+import type { StoreShape } from './columns.ts';
+import { idList, rowIdList, type StoreConnection } from './connection.ts';
+import type { SqlRow } from './decode.ts';
+import { logicalKey } from './logical-message.ts';
+import { decodeMessage, MESSAGE_COLUMNS, type MessageRecord } from './message-row.ts';
+import { messagesByRowId } from './messages.ts';
+import { isSummaryCarrier } from './summary-markers.ts';
+import { isLiveSql } from './visibility.ts';
+
+/** What is compared of a row to find out whether it changed. Lengths are bytes as stored; NULL counts 0. */
+export interface RowPrint {
+  readonly rowId: string;
+  readonly live: boolean;
+  /** Summarised away, still history; never true of a live row. */
+  readonly archived: boolean;
+  readonly contentBytes: number;
+  readonly callsBytes: number;
+  /** Of display_metadata and display_kind together. */
+  readonly displayBytes: number;
+  /** display_identity in hex; null where the store has none. */
+  readonly identity: string | null;
+  /** Of rows younger than the bound asked for: eight hex digits each for content, calls and display; null for older ones. */
+  readonly hash: string | null;
+}
+
+/** The sums that tell whether rows were touched (14.1 `d`); the session's rewind counter belongs to it but isn't a row's. */
+export interface RowsDigest {
+  readonly rows: number;
+  readonly live: number;
+  readonly archived: number;
+  readonly contentBytes: number;
+  readonly callsBytes: number;
+  readonly displayBytes: number;
+}
+
+export const NO_DIGEST: RowsDigest = { rows: 0, live: 0, archived: 0, contentBytes: 0, callsBytes: 0, displayBytes: 0 };
+
+/** A row with what a follower tells about it. Of content over 256 KiB only the first 64 KiB are read. */
+export interface LiveRow
+  extends RowPrint,
+    Pick<
+      MessageRecord,
+      | 'sessionId'
+      | 'role'
+      | 'content'
+      | 'toolCallId'
+      | 'toolCalls'
+      | 'toolName'
+      | 'timestamp'
+      | 'finishReason'
+      | 'observed'
+      | 'displayKind'
+      | 'displayMetadata'
+    > {
+  readonly contentCut: boolean;
+  /** Written by a compaction, by its flag or its text. */
+  readonly summary: boolean;
+  /** Never shown to people. */
+  readonly modelOnly: boolean;
+}
+
+/** An older row that a new one resembles: SAME message (7.3 rule 2), or the TWIN of a rewritten one (rule 1). */
+export interface RowCopy {
+  readonly rowId: string;
+  readonly olderId: string;
+  readonly olderSessionId: string;
+  readonly relation: 'SAME' | 'TWIN';
+}
+
+const LOWEST = -(2n ** 63n);
+const WHOLE_CONTENT = 262_144;
+const CONTENT_HEAD = 65_536;
+/** Rows of one timestamp are few; a store where they aren't is damaged, and copies in it are not worth a long read. */
+const MOST_PAIRS = 20_000;
+
+const FOLLOWED_COLUMNS: ReadonlySet<string> = new Set([
+  'session_id',
+  'role',
+  'tool_call_id',
+  'tool_calls',
+  'tool_name',
+  'timestamp',
+  'finish_reason',
+  'observed',
+  '_compressed_summary',
+  'active',
+  'compacted',
+  'display_kind',
+  'display_metadata',
+]);
+
+/** Rows of the sessions with ids above `after` in id order, at most `limit` of them. */
+export function rowsAfter(
+  connection: StoreConnection,
+  sessionIds: readonly string[],
+  after: string,
+  limit: number,
+  youngSince: number,
+): LiveRow[] {
+  // Without an index of (session, id) the end of the table is read instead: whatever is new lies there.
+  const source = connection.shape.hasIndex('idx_messages_session_id')
+    ? 'json_each(:sessions) s CROSS JOIN messages x ON x.session_id = s.value AND x.id > :after'
+    : 'messages x WHERE x.id > :after AND +x.session_id IN (SELECT value FROM json_each(:sessions))';
+  const sql = `SELECT ${rowColumns(connection)} FROM messages m
+    WHERE m.id IN (SELECT x.id FROM ${source} ORDER BY x.id LIMIT :limit) ORDER BY m.id`;
+  return connection.all(sql, { sessions: idList(sessionIds), after: BigInt(after), limit, young: youngSince }).map(decodeLiveRow);
+}
+
+/** Every row of the sessions, in id order. */
+export function rowsOf(connection: StoreConnection, sessionIds: readonly string[], youngSince: number): LiveRow[] {
+  if (sessionIds.length === 0) return [];
+  const sql = `SELECT ${rowColumns(connection)} FROM messages m
+    WHERE m.session_id IN (SELECT value FROM json_each(:sessions)) AND m.id > :lowest ORDER BY m.id`;
+  return connection.all(sql, { sessions: idList(sessionIds), lowest: LOWEST, young: youngSince }).map(decodeLiveRow);
+}
+
+/** What the end of a session looks like up to a row id: its newest live row and its newest user rows, in id order. */
+export function tailOf(connection: StoreConnection, sessionId: string, upTo: string, youngSince: number): LiveRow[] {
+  const live = isLiveSql(connection.shape, 'x');
+  const upTail = (condition: string, limit: number) =>
+    `SELECT id FROM (SELECT x.id AS id FROM messages x WHERE x.session_id = :session AND x.id <= :upTo AND ${live} AND ${condition}
+      ORDER BY x.id DESC LIMIT ${limit})`;
+  const sql = `SELECT ${rowColumns(connection)} FROM messages m
+    WHERE m.id IN (${upTail('1', 1)} UNION ${upTail("x.role = 'user'", 20)}) ORDER BY m.id`;
+  return connection.all(sql, { session: sessionId, upTo: BigInt(upTo), young: youngSince }).map(decodeLiveRow);
+}
+
+/** Digests over the rows with ids up to `upTo`; sessions without rows have zeros. Reads no overflow pages. */
+export function rowDigests(connection: StoreConnection, sessionIds: readonly string[], upTo: string): Map<string, RowsDigest> {
+  const { shape } = connection;
+  const bytes = (name: string, sql: string) => `IFNULL(SUM(${sql}), 0) AS ${name}`;
+  const sql = `SELECT m.session_id AS session_id, COUNT(*) AS row_count, SUM(${isLiveSql(shape, 'm')}) AS live, SUM(${isArchivedSql(shape, 'm')}) AS archived,
+      ${bytes('content_bytes', 'octet_length(m.content)')}, ${bytes('calls_bytes', 'octet_length(m.tool_calls)')},
+      ${bytes('display_bytes', displayBytesSql(shape))}
+    FROM messages m WHERE m.session_id IN (SELECT value FROM json_each(?)) AND m.id <= ? GROUP BY m.session_id`;
+  const found = new Map<string, RowsDigest>(sessionIds.map((id) => [id, NO_DIGEST]));
+  for (const row of connection.all(sql, [idList(sessionIds), BigInt(upTo)])) {
+    found.set(String(row.session_id), {
+      rows: Number(row.row_count),
+      live: Number(row.live),
+      archived: Number(row.archived),
+      contentBytes: Number(row.content_bytes),
+      callsBytes: Number(row.calls_bytes),
+      displayBytes: Number(row.display_bytes),
+    });
+  }
+  return found;
+}
+
+/** How many rows up to `upTo` there are, and how many of them are live: from a covering index, so cheap enough for every pass. */
+export function rowCounts(
+  connection: StoreConnection,
+  sessionIds: readonly string[],
+  upTo: string,
+): Map<string, Pick<RowsDigest, 'rows' | 'live'>> {
+  // The plus keeps the bound out of the choice of an index: the one of (session, id) doesn't cover `active`.
+  const sql = `SELECT m.session_id AS session_id, COUNT(*) AS row_count, SUM(${isLiveSql(connection.shape, 'm')}) AS live
+    FROM messages m WHERE m.session_id IN (SELECT value FROM json_each(?)) AND +m.id <= ? GROUP BY m.session_id`;
+  const found = new Map<string, Pick<RowsDigest, 'rows' | 'live'>>(sessionIds.map((id) => [id, NO_DIGEST]));
+  for (const row of connection.all(sql, [idList(sessionIds), BigInt(upTo)])) {
+    found.set(String(row.session_id), { rows: Number(row.row_count), live: Number(row.live) });
+  }
+  return found;
+}
+
+/** One print for every row of the sessions, in id order. */
+export function rowPrints(connection: StoreConnection, sessionIds: readonly string[], youngSince: number): Map<string, RowPrint[]> {
+  if (sessionIds.length === 0) return new Map();
+  const sql = `SELECT m.session_id AS session_id, ${printColumns(connection)} FROM messages m
+    WHERE m.session_id IN (SELECT value FROM json_each(:sessions)) ORDER BY m.id`;
+  const found = new Map<string, RowPrint[]>(sessionIds.map((id) => [id, []]));
+  for (const row of connection.all(sql, { sessions: idList(sessionIds), young: youngSince })) {
+    found.get(String(row.session_id))?.push(decodePrint(row));
+  }
+  return found;
+}
+
+/** Prints of the rows whose time is at or after the bound, by row id: an edit of equal length shows in their hash (7.3). */
+export function youngPrints(connection: StoreConnection, sessionIds: readonly string[], youngSince: number): RowPrint[] {
+  const sql = `SELECT ${printColumns(connection)} FROM messages m
+    WHERE m.session_id IN (SELECT value FROM json_each(:sessions)) AND m.timestamp >= :young ORDER BY m.id LIMIT 500`;
+  return connection.all(sql, { sessions: idList(sessionIds), young: youngSince }).map(decodePrint);
+}
+
+/**
+ * Older rows of the sessions that the rows named are copies of, newest first for each row. Copies keep their time, so only rows of the
+ * same time are compared: by message_uid, else display_identity, else by value, where of a composite carrier only the person's words count.
+ */
+export function rowCopies(connection: StoreConnection, sessionIds: readonly string[], rowIds: readonly string[]): RowCopy[] {
+  if (rowIds.length === 0) return [];
+  const { shape } = connection;
+  const both = (column: string) => `n.${column} IS NOT NULL AND o.${column} IS NOT NULL`;
+  const decidedBy = (column: string) => (shape.hasColumn('messages', column) ? `WHEN ${both(column)} THEN n.${column} = o.${column}` : '');
+  const isEqual = ['content', 'tool_call_id', 'tool_calls', 'tool_name'].map((column) => `n.${column} IS o.${column}`).join(' AND ');
+  const mayBeComposite = "n.role = 'user' AND (instr(n.content, 'CONTEXT SUMMARY') > 0 OR instr(n.content, 'PRIOR CONTEXT') > 0)";
+  const pairs = connection.all(
+    `SELECT CAST(n.id AS TEXT) AS id, CAST(o.id AS TEXT) AS older, o.session_id AS session_id,
+       CASE ${decidedBy('message_uid')} ${decidedBy('display_identity')} WHEN 1 THEN ${isEqual} END AS same,
+       o.session_id = n.session_id AND n.tool_call_id IS o.tool_call_id AND ${isLiveSql(shape, 'o')} AND ${isArchivedSql(shape, 'n')} AS twin,
+       ${mayBeComposite} AS composite
+     FROM json_each(:rows) r CROSS JOIN messages n ON n.id = r.value
+     CROSS JOIN json_each(:sessions) s CROSS JOIN messages o ON o.session_id = s.value AND o.timestamp = n.timestamp
+     WHERE o.id < n.id AND o.role IS n.role ORDER BY n.id, o.id DESC LIMIT ${MOST_PAIRS}`,
+    { rows: rowIdList(rowIds), sessions: idList(sessionIds) },
+  );
+  const composites = comparedAsComposites(connection, pairs);
+  return pairs.flatMap((pair): RowCopy[] => {
+    const copy = { rowId: String(pair.id), olderId: String(pair.older), olderSessionId: String(pair.session_id) };
+    const same = pair.same === 1 || composites.has(`${copy.rowId} ${copy.olderId}`);
+    if (pair.twin === 1) return [{ ...copy, relation: 'TWIN' }];
+    return same ? [{ ...copy, relation: 'SAME' }] : [];
+  });
+}
+
+function comparedAsComposites(connection: StoreConnection, pairs: readonly SqlRow[]): Set<string> {
+  const doubtful = pairs.filter((pair) => pair.composite === 1 && pair.same !== 1);
+  const rows = messagesByRowId(connection, new Set(doubtful.flatMap((pair) => [String(pair.id), String(pair.older)])));
+  const keyOf = (id: string) => {
+    const row = rows.get(id);
+    return row === undefined ? id : logicalKey(row);
+  };
+  return new Set(
+    doubtful.filter(({ id, older }) => keyOf(String(id)) === keyOf(String(older))).map(({ id, older }) => `${String(id)} ${String(older)}`),
+  );
+}
+
+/** Not live, and summarised away (4.2). */
+function isArchivedSql(shape: StoreShape, alias: string): string {
+  return shape.hasColumn('messages', 'compacted') ? `(NOT ${isLiveSql(shape, alias)} AND IFNULL(${alias}.compacted, 0) <> 0)` : '0';
+}
+
+function displayBytesSql(shape: StoreShape): string {
+  const parts = ['display_metadata', 'display_kind'].filter((column) => shape.hasColumn('messages', column));
+  return parts.length === 0 ? '0' : parts.map((column) => `IFNULL(octet_length(m.${column}), 0)`).join(' + ');
+}
+
+function printColumns(connection: StoreConnection): string {
+  const { shape } = connection;
+  connection.defineFunction('live_hash', hashOf);
+  const metadata = shape.columnOr('messages', 'display_metadata', 'm', 'NULL');
+  const kind = shape.columnOr('messages', 'display_kind', 'm', 'NULL');
+  const identity = shape.hasColumn('messages', 'display_identity') ? 'hex(m.display_identity)' : 'NULL';
+  return `CAST(m.id AS TEXT) AS id, ${isLiveSql(shape, 'm')} AS is_live, ${isArchivedSql(shape, 'm')} AS is_archived,
+    octet_length(m.content) AS content_bytes, octet_length(m.tool_calls) AS calls_bytes, ${displayBytesSql(shape)} AS display_bytes,
+    ${identity} AS identity,
+    CASE WHEN m.timestamp >= :young THEN live_hash(m.content) || live_hash(m.tool_calls) || live_hash(concat_ws('|', ${metadata}, ${kind})) END AS hash`;
+}
+
+function rowColumns(connection: StoreConnection): string {
+  const columns = MESSAGE_COLUMNS.filter((column) => FOLLOWED_COLUMNS.has(column));
+  return `${printColumns(connection)}, ${connection.shape.selectList('messages', columns, 'm')},
+    CASE WHEN octet_length(m.content) > ${WHOLE_CONTENT} THEN CAST(substr(CAST(m.content AS BLOB), 1, ${CONTENT_HEAD}) AS TEXT) ELSE m.content END AS content`;
+}
+
+/** Tells two values of a cell apart; no protection against somebody who wants them to look alike. */
+function hashOf(value: unknown): string {
+  if (value === null || value === undefined) return '00000000';
+  return hash('sha1', value instanceof Uint8Array ? value : String(value), 'hex').slice(0, 8);
+}
+
+function decodePrint(row: SqlRow): RowPrint {
+  return {
+    rowId: String(row.id),
+    live: row.is_live === 1,
+    archived: row.is_archived === 1,
+    contentBytes: Number(row.content_bytes ?? 0),
+    callsBytes: Number(row.calls_bytes ?? 0),
+    displayBytes: Number(row.display_bytes ?? 0),
+    identity: typeof row.identity === 'string' && row.identity !== '' ? row.identity : null,
+    hash: typeof row.hash === 'string' ? row.hash : null,
+  };
+}
+
+function decodeLiveRow(row: SqlRow): LiveRow {
+  const message = decodeMessage(row);
+  const print = decodePrint(row);
+  const { sessionId, role, content, toolCallId, toolCalls, toolName, timestamp, finishReason, observed, displayKind, displayMetadata } =
+    message;
+  return {
+    ...print,
+    sessionId,
+    role,
+    content,
+    toolCallId,
+    toolCalls,
+    toolName,
+    timestamp,
+    finishReason,
+    observed,
+    displayKind,
+    displayMetadata,
+    contentCut: print.contentBytes > WHOLE_CONTENT,
+    summary: isSummaryCarrier(message),
+    modelOnly: displayMetadata?.model_only === true,
+  };
+}

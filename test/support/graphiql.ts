@@ -1,0 +1,41 @@
+/** What a person does in GraphiQL. */
+import type { Page } from 'playwright-core';
+import type { TestServer } from './server.ts';
+
+/** The address as the server prints it at its start. */
+export function printedAddress(server: TestServer): string {
+  return `${server.url}#token=${encodeURIComponent(server.token)}`;
+}
+
+/** The page is GraphiQL's. Its program may still be loading. */
+export async function isGraphiql(page: Page): Promise<void> {
+  await page.locator('#root').waitFor({ state: 'attached' });
+}
+
+/** An example stands in the editor and the schema is known: before that a query can't be run. */
+export async function isReady(page: Page): Promise<void> {
+  await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+  await page.locator('.graphiql-spinner').waitFor({ state: 'detached' });
+}
+
+export async function openSignedIn(page: Page, server: TestServer): Promise<void> {
+  await page.goto(printedAddress(server));
+  await isReady(page);
+}
+
+export async function chooseTab(page: Page, name: string): Promise<void> {
+  await page.getByRole('tab', { name }).getByRole('button', { name, exact: true }).click();
+}
+
+export async function run(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Execute query/ }).click();
+}
+
+export async function stop(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Stop query/ }).click();
+}
+
+/** Waits until the result holds the text. The editor writes spaces of a kind of its own, which \s matches. */
+export async function resultHolds(page: Page, text: RegExp): Promise<void> {
+  await page.locator('.graphiql-response .view-lines', { hasText: text }).waitFor({ timeout: 10_000 });
+}
