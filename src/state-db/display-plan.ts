@@ -23,8 +23,38 @@ export interface DisplayPlan {
 
 const NO_COPIES: DisplayPlan = { order: 'ROW', suppressed: new Set(), shownAt: new Map(), copies: new Map() };
 
-/** A plan for each conversation, given as the ids of its segments. One statement for any number of them; two where the store has slots. */
+/**
+ * A plan for each conversation, given as the ids of its segments. One statement for any number of them, two where the store has slots,
+ * none for those that were planned since the last commit: pages of a conversation that rests are asked for again and again.
+ */
 export function displayPlans(connection: StoreConnection, conversations: readonly (readonly string[])[]): DisplayPlan[] {
+  const kept = keptPlans(connection);
+  const keys = conversations.map((segments) => JSON.stringify(segments));
+  const missing = [...new Map(keys.flatMap((key, index) => (kept.has(key) ? [] : [[key, conversations[index] ?? []] as const])))];
+  const made = makePlans(
+    connection,
+    missing.map(([, segments]) => segments),
+  );
+  const fresh = new Map(missing.map(([key], index) => [key, made[index] ?? NO_COPIES]));
+  for (const [key, plan] of fresh) if (kept.size < MOST_PLANS) kept.set(key, plan);
+  return keys.map((key) => fresh.get(key) ?? kept.get(key) ?? NO_COPIES);
+}
+
+const MOST_PLANS = 1000;
+const plansOf = new WeakMap<StoreConnection, { readonly version: number; readonly plans: Map<string, DisplayPlan> }>();
+
+/** Plans made since the last commit of another program; after it, none. */
+function keptPlans(connection: StoreConnection): Map<string, DisplayPlan> {
+  const version = connection.dataVersion();
+  const known = plansOf.get(connection);
+  if (known?.version === version) return known.plans;
+  const plans = new Map<string, DisplayPlan>();
+  plansOf.set(connection, { version, plans });
+  return plans;
+}
+
+function makePlans(connection: StoreConnection, conversations: readonly (readonly string[])[]): DisplayPlan[] {
+  if (conversations.length === 0) return [];
   const slotted = slottedSessions(connection, conversations.flat());
   const plans: DisplayPlan[] = conversations.map(() => NO_COPIES);
   const byRow: number[] = [];

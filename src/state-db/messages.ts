@@ -285,7 +285,10 @@ function candidatesOf(
         }
       });
       if (parts.length === 0) continue;
-      for (const row of connection.all(candidateSql(connection, view, order, direction), [`[${parts.join(',')}]`, longest + 1])) {
+      for (const row of connection.all(
+        candidateSql(connection, { view, order, direction, suppressed: parts.some((part) => !part.endsWith('"x":[]}')) }),
+        [`[${parts.join(',')}]`, longest + 1],
+      )) {
         const index = Number(row.request);
         const candidate = { position: BigInt(String(row.position)), rowId: String(row.id) };
         const known = found.get(index);
@@ -297,17 +300,20 @@ function candidatesOf(
   return found;
 }
 
-function candidateSql(
-  connection: StoreConnection,
-  view: MessageView,
-  order: DisplayPlan['order'],
-  direction: PageRequest['direction'],
-): string {
+interface CandidateQuery {
+  readonly view: MessageView;
+  readonly order: DisplayPlan['order'];
+  readonly direction: PageRequest['direction'];
+  /** Some request leaves rows out. */
+  readonly suppressed: boolean;
+}
+
+function candidateSql(connection: StoreConnection, { view, order, direction, suppressed }: CandidateQuery): string {
   const position = order === 'SLOT' ? 'display_order' : 'id';
   return `SELECT r.value ->> 'r' AS request, CAST(m.id AS TEXT) AS id, CAST(m.${position} AS TEXT) AS position
     FROM json_each(?) r CROSS JOIN messages m ON m.id IN (
       SELECT x.id FROM messages x WHERE x.session_id = r.value ->> 's' AND x.${position} > r.value ->> 'a' AND x.${position} < r.value ->> 'b'
-      AND ${inViewSql(connection.shape, view, 'x')} AND x.id NOT IN (SELECT value FROM json_each(r.value -> 'x'))
+      AND ${inViewSql(connection.shape, view, 'x')} ${suppressed ? "AND x.id NOT IN (SELECT value FROM json_each(r.value -> 'x'))" : ''}
       ORDER BY x.${position} ${direction === 'FORWARD' ? 'ASC' : 'DESC'} LIMIT ?)`;
 }
 

@@ -66,6 +66,8 @@ export interface StateDbOptions {
 }
 
 const RECENT_TURNS = 20;
+/** Filters whose totals are kept. */
+const MOST_TOTALS = 100;
 /** Conversations with more rows than this are paged in another process. */
 const LARGE_CONVERSATION = 20_000;
 
@@ -74,6 +76,12 @@ export class StateDbStore implements SessionStore {
   readonly path: string;
   readonly #options: StateDbOptions;
   readonly #access: StoreAccess;
+  /** Totals of lists, good for one version of the catalogue. */
+  #totals: { catalogue: Catalogue | null; version: number; kept: Map<string, ListTotals> } = {
+    catalogue: null,
+    version: 0,
+    kept: new Map(),
+  };
   readonly #sessions = new WeakMap<PlacedSession, StoredSession>();
 
   constructor(options: StateDbOptions) {
@@ -141,7 +149,16 @@ export class StateDbStore implements SessionStore {
 
   async totals(query: ListQuery): Promise<ListTotals> {
     const { catalogue } = await this.#access.fresh();
-    return catalogue === null ? this.#job({ kind: 'totals', query }, 'Counting the list') : listTotals(catalogue, query);
+    if (catalogue === null) return this.#job({ kind: 'totals', query }, 'Counting the list');
+    const key = JSON.stringify([query.collapse, query.filter]);
+    if (this.#totals.catalogue !== catalogue || this.#totals.version !== catalogue.version || this.#totals.kept.size >= MOST_TOTALS) {
+      this.#totals = { catalogue, version: catalogue.version, kept: new Map() };
+    }
+    const known = this.#totals.kept.get(key);
+    if (known !== undefined) return known;
+    const totals = listTotals(catalogue, query);
+    this.#totals.kept.set(key, totals);
+    return totals;
   }
 
   previews(ids: readonly string[]): Promise<Map<string, Preview>> {

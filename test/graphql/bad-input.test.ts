@@ -110,6 +110,56 @@ describe('what can not be used is an error with a code', () => {
   });
 });
 
+describe('F73: an id is no path', () => {
+  const HOSTILE = [
+    '../x',
+    '../../../../etc/passwd',
+    '/etc/x',
+    '..\\x',
+    'C:x',
+    'x\u0000',
+    '*',
+    '.',
+    '..',
+    '',
+    'x'.repeat(300),
+    'ünïcode-日本',
+    'a/b',
+    '%2e%2e',
+  ];
+  const GOOD = ['a1b2c3d4e5f6', '20260801_120000_aa11', 'api-77', 'CRON_x'];
+  const EVERYWHERE = `query Everywhere($id: String!) {
+    session(sessionId: $id) { sessionId messages { nodes { text } } runs { nodes { runId } } }
+    run(sessionId: $id, runId: $id) { runId }
+    other: run(sessionId: "api-77", runId: $id) { runId }
+    delegations(parentSessionId: $id) { state }
+    usage(groupBy: [MODEL], filter: { sessionId: $id }) { sessions }
+    searchMessages(query: "plan", filter: { sessionId: $id }) { nodes { snippet } }
+  }`;
+
+  it.each(HOSTILE)('%j finds nothing, in every operation that takes one', async (id) => {
+    const { data, errors } = await server.query<Record<string, unknown>, unknown>(EVERYWHERE, { id });
+    expect(errors).toEqual([]);
+    expect(data).toEqual({ session: null, run: null, other: null, delegations: [], usage: [], searchMessages: { nodes: [] } });
+    const profiled = await server.query('query ($id: String) { sessions(profile: $id) { totalCount } }', { id });
+    expect(profiled.errors[0]?.extensions.code).toBe('PROFILE_NOT_FOUND');
+  });
+
+  it('good ones are found everywhere, in the case in which they were given; bad ones that are there can be read', async () => {
+    const ids = [...GOOD, ...HOSTILE.filter((id) => id !== 'x\u0000')];
+    const there = await startInProcess({ rows: ids.flatMap((id) => [S(id, { message_count: 1 }), M(id, { content: 'plan' })]) });
+    for (const id of ids) {
+      const { session, searchMessages } = await there.read<
+        { session: { sessionId: string }; searchMessages: { nodes: unknown[] } },
+        unknown
+      >(EVERYWHERE, { id });
+      expect([session.sessionId, searchMessages.nodes.length]).toEqual([id, 1]);
+    }
+    expect(await there.read('{ session(sessionId: "cron_x") { sessionId } }')).toEqual({ session: null });
+    await there.stop();
+  });
+});
+
 describe('a cursor means one list of one store', () => {
   async function cursorOf(selection: string): Promise<string> {
     type Connection = { pageInfo: { endCursor: string } };

@@ -111,6 +111,29 @@ describe.each(UNREADABLE)('F56: a store that is %s', (name, _, health, sentence)
   });
 });
 
+describe('F53: a schema that names one table twice', () => {
+  it('is found by a real read, when the store is opened and when it happens under the open handle', async () => {
+    const sound = await startInProcess({ rows: [S('a'), M('a', { content: 'hello' })] });
+    expect(await sound.read('{ sessions { totalCount } }')).toEqual({ sessions: { totalCount: 1 } });
+    const db = new Database(sound.storePath);
+    db.unsafeMode();
+    db.pragma('writable_schema = ON');
+    db.exec("INSERT INTO sqlite_master SELECT * FROM sqlite_master WHERE name = 'messages_fts'");
+    db.pragma('schema_version = 4711');
+    db.close();
+    for (let tries = 0; tries < 40; tries++) {
+      const { errors } = await sound.query('{ sessions { totalCount } }');
+      if (errors.length > 0) break;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(await sound.error('{ sessions { totalCount } }')).toMatchObject({
+      message: expect.stringMatching(/schema of state\.db is damaged.*rows are probably intact.*repair/),
+      extensions: { code: 'SCHEMA_MALFORMED' },
+    });
+    await sound.stop();
+  });
+});
+
 describe('the readable stores', () => {
   it('F74: keep working beside the others, each with its own session under the same id', async () => {
     const { profiles } = await server.read(PROFILES);

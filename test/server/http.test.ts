@@ -125,7 +125,7 @@ describe('the pages', () => {
     expect(size).toBeLessThan(10_000);
   });
 
-  it('show GraphiQL to who is signed in, without the token in it, and with nothing from elsewhere', async () => {
+  it('F85: show GraphiQL to who is signed in, without the token in it, and with nothing from elsewhere', async () => {
     const response = await fetch(server.url, { headers: { cookie: await cookie(), 'accept-encoding': 'gzip' } });
     expect(response.headers.get('content-security-policy')).toBe(GRAPHIQL_POLICY);
     expect(response.headers.get('cache-control')).toBe('no-store');

@@ -12,9 +12,10 @@ export async function isGraphiql(page: Page): Promise<void> {
   await page.locator('#root').waitFor({ state: 'attached' });
 }
 
-/** An example stands in the editor and the schema is known: before that a query can't be run. */
+/** Both editors stand, and the schema is known: before that the button does nothing. */
 export async function isReady(page: Page): Promise<void> {
   await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+  await page.locator('.graphiql-response .monaco-editor').first().waitFor();
   await page.locator('.graphiql-spinner').waitFor({ state: 'detached' });
 }
 

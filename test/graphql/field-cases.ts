@@ -1,0 +1,113 @@
+/**
+ * The 87 field cases and where they are covered: by tests that carry the number in their names, or by a later issue, with the reason.
+ */
+export type FieldCase =
+  | { readonly coveredBy: readonly string[] }
+  | { readonly later: 'Web UI' | 'live turns' | 'writes'; readonly because: string };
+
+const by = (...coveredBy: string[]): FieldCase => ({ coveredBy });
+const webUi = (because: string): FieldCase => ({ later: 'Web UI', because });
+const liveTurns = (because: string): FieldCase => ({ later: 'live turns', because });
+const writes = (because: string): FieldCase => ({ later: 'writes', because });
+
+const LISTS = 'graphql/lists.test.ts';
+const FIGURES = 'graphql/figures.test.ts';
+const TRANSCRIPTS = 'graphql/transcripts.test.ts';
+const SEARCH = 'graphql/search.test.ts';
+const HEALTH = 'graphql/store-health.test.ts';
+const DAMAGE = 'graphql/damage.test.ts';
+const LARGE = 'graphql/large.test.ts';
+const FEED = 'live/session-feed.test.ts';
+const SUBSCRIPTIONS = 'live/subscriptions.test.ts';
+
+export const FIELD_CASES: readonly (readonly [number: string, FieldCase])[] = [
+  ['F01', by(LISTS, LARGE)],
+  ['F02', webUi('a sidecar that was kept before a compression, and its continuation')],
+  ['F03', by(LISTS, FEED)],
+  ['F04', by(LISTS)],
+  ['F05', by(LISTS)],
+  ['F06', by(LISTS)],
+  ['F07', by(LISTS, 'graphql/bad-input.test.ts')],
+  ['F08', by(LISTS)],
+  ['F09', by(LISTS)],
+  ['F10', webUi('the index of sidecars')],
+  ['F11', writes('setSessionTitle')],
+  ['F12', writes('setSessionTitle, automatic titles')],
+  ['F13', by(FIGURES)],
+  // The counters that a rewind writes belong to the writes.
+  ['F14', by(FIGURES)],
+  ['F15', by(FIGURES)],
+  ['F16', by(FIGURES)],
+  ['F17', by(TRANSCRIPTS)],
+  ['F18', by(TRANSCRIPTS)],
+  ['F19', by(TRANSCRIPTS)],
+  ['F20', by(DAMAGE)],
+  ['F21', by(TRANSCRIPTS)],
+  ['F22', by(TRANSCRIPTS)],
+  ['F23', by(TRANSCRIPTS)],
+  ['F24', by(TRANSCRIPTS)],
+  ['F25', webUi('materialising a sidecar')],
+  ['F26', webUi('one turn in both stores')],
+  ['F27', by(TRANSCRIPTS)],
+  ['F28', by(TRANSCRIPTS)],
+  ['F29', webUi('a sidecar that lags behind state.db')],
+  ['F30', by(FIGURES)],
+  ['F31', webUi('the watermark of an undo in a sidecar')],
+  ['F32', webUi('a cleared sidecar')],
+  ['F33', writes('rewriteTranscript')],
+  ['F34', writes('rewindSession')],
+  ['F35', webUi('a pending prompt of a sidecar')],
+  ['F36', webUi('repair from a run journal')],
+  ['F37', webUi('repair of a pending turn')],
+  ['F38', by(FIGURES)],
+  ['F39', writes('spool files and appends')],
+  ['F40', writes('appendMessage')],
+  ['F41', writes('appends while another program holds the lock; reads meanwhile are F81')],
+  ['F42', liveTurns('liveTurn, resuming at a cursor')],
+  ['F43', liveTurns('liveTurn, the cursor of an earlier run')],
+  ['F44', liveTurns('liveTurn, joining in the middle')],
+  ['F45', liveTurns('liveTurn, a hole in a journal')],
+  ['F46', liveTurns('liveTurn, a turn that ended meanwhile')],
+  ['F47', liveTurns('liveTurn, two conversations on one socket')],
+  ['F48', by(FEED)],
+  ['F49', by(SEARCH)],
+  ['F50', by(SEARCH)],
+  ['F51', by(SEARCH)],
+  ['F52', by(SEARCH)],
+  ['F53', by(HEALTH)],
+  ['F54', by(DAMAGE)],
+  ['F55', by(DAMAGE, FEED)],
+  ['F56', by(HEALTH)],
+  ['F57', by(DAMAGE, 'graphql/fixtures.test.ts')],
+  ['F58', by(DAMAGE)],
+  ['F59', by(LARGE)],
+  ['F60', by(DAMAGE)],
+  ['F61', by('server/logging.test.ts', 'collapse-repeats.test.ts')],
+  ['F62', writes('deleteSession')],
+  ['F63', writes('deleteSession')],
+  ['F64', writes('deleteSession, tombstones')],
+  ['F65', by(DAMAGE)],
+  ['F66', writes('importSessions, and exports that can be imported')],
+  ['F67', by('graphql/statement-counts.test.ts')],
+  ['F68', by(LARGE)],
+  // Reports of storage and purges of journals belong to the doctor and the writes.
+  ['F69', by(LARGE)],
+  ['F70', by('server/gate.test.ts')],
+  ['F71', by('server/gate.test.ts')],
+  ['F72', by('server/gate.test.ts')],
+  ['F73', by('graphql/bad-input.test.ts')],
+  ['F74', by(HEALTH)],
+  ['F75', by(HEALTH)],
+  ['F76', by(FIGURES)],
+  ['F77', by(FIGURES)],
+  ['F78', by(SUBSCRIPTIONS)],
+  ['F79', by('server/limits.test.ts', FEED)],
+  ['F80', by(SUBSCRIPTIONS)],
+  ['F81', by(LARGE)],
+  ['F82', writes('transactions that read first')],
+  ['F83', by('server/limits.test.ts')],
+  ['F84', by('server/logging.test.ts')],
+  ['F85', by('server/http.test.ts')],
+  ['F86', by(SUBSCRIPTIONS)],
+  ['F87', by('server/sockets.test.ts')],
+];
