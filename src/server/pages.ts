@@ -23,6 +23,8 @@ export async function graphiqlPage(endpoint: string): Promise<Buffer> {
     shouldPersistHeaders: false,
     defaultTabs: EXAMPLES.map((query) => ({ query })),
     defaultQuery: EXAMPLES[0] ?? '',
+    // Not in the type: without a query to begin with, a page that is loaded again opens an empty tab.
+    ...({ query: EXAMPLES[0] } as object),
     favicon: FAVICON,
   });
   return promisify(gzip)(html.replace('</head>', () => `${FORGET_TOKEN}${NARROW_SCREENS}</head>`));

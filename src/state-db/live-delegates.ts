@@ -122,8 +122,11 @@ function isDelegate(child: SessionRecord): boolean {
 function childrenOf(connection: StoreConnection, parentIds: readonly string[], without: readonly string[]): SessionRecord[] {
   const sql = `SELECT ${connection.shape.selectList('sessions', SESSION_COLUMNS, 's')} FROM sessions s
     WHERE s.parent_session_id IN (SELECT value FROM json_each(?)) AND s.id NOT IN (SELECT value FROM json_each(?))
-    ORDER BY s.started_at, s.rowid LIMIT ${MOST_SESSIONS}`;
-  return connection.all(sql, [idList(parentIds), idList(without)]).map(decodeSession);
+    ORDER BY s.started_at DESC, s.rowid DESC LIMIT ${MOST_SESSIONS}`;
+  return connection
+    .all(sql, [idList(parentIds), idList(without)])
+    .map(decodeSession)
+    .reverse();
 }
 
 function goalsOf(connection: StoreConnection, sessionIds: readonly string[]): Map<string, { rowId: string; goal: string | null }> {

@@ -244,11 +244,12 @@ function printColumns(connection: StoreConnection): string {
   connection.defineFunction('live_hash', hashOf);
   const metadata = shape.columnOr('messages', 'display_metadata', 'm', 'NULL');
   const kind = shape.columnOr('messages', 'display_kind', 'm', 'NULL');
+  const part = (sql: string) => `CASE WHEN ${sql} IS NULL THEN '${NOTHING}' ELSE live_hash(${sql}) END`;
   const identity = shape.hasColumn('messages', 'display_identity') ? 'hex(m.display_identity)' : 'NULL';
   return `CAST(m.id AS TEXT) AS id, ${isLiveSql(shape, 'm')} AS is_live, ${isArchivedSql(shape, 'm')} AS is_archived,
     octet_length(m.content) AS content_bytes, octet_length(m.tool_calls) AS calls_bytes, ${displayBytesSql(shape)} AS display_bytes,
     ${identity} AS identity,
-    CASE WHEN m.timestamp >= :young THEN live_hash(m.content) || live_hash(m.tool_calls) || live_hash(concat_ws('|', ${metadata}, ${kind})) END AS hash`;
+    CASE WHEN m.timestamp >= :young THEN ${part('m.content')} || ${part('m.tool_calls')} || ${part(`nullif(concat_ws('|', ${metadata}, ${kind}), '')`)} END AS hash`;
 }
 
 function rowColumns(connection: StoreConnection): string {
@@ -257,9 +258,10 @@ function rowColumns(connection: StoreConnection): string {
     CASE WHEN octet_length(m.content) > ${WHOLE_CONTENT} THEN CAST(substr(CAST(m.content AS BLOB), 1, ${CONTENT_HEAD}) AS TEXT) ELSE m.content END AS content`;
 }
 
+const NOTHING = '00000000';
+
 /** Tells two values of a cell apart; no protection against somebody who wants them to look alike. */
 function hashOf(value: unknown): string {
-  if (value === null || value === undefined) return '00000000';
   return hash('sha1', value instanceof Uint8Array ? value : String(value), 'hex').slice(0, 8);
 }
 

@@ -30,6 +30,8 @@ const HIGHEST = 2n ** 63n - 1n;
 interface Candidate {
   readonly position: bigint;
   readonly rowId: string;
+  /** The row itself, where a page is cut from one session and shows its rows in their own places. */
+  readonly record: MessageRecord | null;
 }
 
 /** Pages in the order of the requests. */
@@ -52,14 +54,15 @@ export function messagePages(
   const shown = chosen.map(({ rows }, index) =>
     rows.map((row) => ({ ...row, shown: taken[index]?.plan?.shownAt.get(row.rowId) ?? row.rowId })),
   );
-  const records = messagesByRowId(connection, new Set(shown.flat().map((row) => row.shown)));
+  const unread = shown.flat().filter((row) => row.record === null);
+  const records = messagesByRowId(connection, new Set(unread.map((row) => row.shown)));
   return taken.map((request, index) => {
     const { page, list } = request;
     const forward = page.direction === 'FORWARD';
     const more = chosen[index]?.more ?? false;
     return {
       items: (shown[index] ?? []).flatMap((row) => {
-        const record = records.get(row.shown);
+        const record = row.record ?? records.get(row.shown);
         if (record === undefined) return [];
         const node = { ...record, copies: request.plan?.copies.get(row.shown) ?? 1 };
         return [new LazyItem(node, () => encodeCursor(list, generation, [String(row.position)]))];
@@ -265,7 +268,10 @@ function bounds(request: MessagePageRequest, plan: DisplayPlan | null | undefine
   };
 }
 
-/** Row ids that can be on a page: of every segment as many as the page is long, and one more. */
+/**
+ * Rows that can be on a page: of every segment as many as the page is long, and one more. Ids alone where several segments are put together
+ * or copies stand in other places, since most of them are not shown; else the rows themselves.
+ */
 function candidatesOf(
   connection: StoreConnection,
   requests: readonly BoundedRequest[],
@@ -276,21 +282,19 @@ function candidatesOf(
   const longest = Math.max(0, ...requests.map((request) => request.page.size));
   for (const view of ['LIVE', 'DISPLAY', 'AUDIT'] as const) {
     for (const order of ['ROW', 'SLOT'] as const) {
-      const parts: string[] = [];
-      requests.forEach((request, index) => {
-        if (request.page.direction !== direction || request.view !== view || (request.plan?.order ?? 'ROW') !== order) return;
-        const suppressed = [...(request.plan?.suppressed ?? [])].join(',');
-        for (const id of request.sessionIds) {
-          parts.push(`{"r":${index},"s":${JSON.stringify(id)},"a":${request.after},"b":${request.before},"x":[${suppressed}]}`);
-        }
-      });
-      if (parts.length === 0) continue;
-      for (const row of connection.all(
-        candidateSql(connection, { view, order, direction, suppressed: parts.some((part) => !part.endsWith('"x":[]}')) }),
-        [`[${parts.join(',')}]`, longest + 1],
-      )) {
+      const group = requests.flatMap((request, index) =>
+        request.page.direction === direction && request.view === view && (request.plan?.order ?? 'ROW') === order
+          ? [{ request, index }]
+          : [],
+      );
+      if (group.length === 0) continue;
+      const whole = group.every(({ request }) => request.sessionIds.length === 1 && (request.plan?.shownAt.size ?? 0) === 0);
+      const suppressed = group.some(({ request }) => (request.plan?.suppressed.size ?? 0) > 0);
+      const parts = group.flatMap(({ request, index }) => request.sessionIds.map((id) => segmentOf(request, index, id)));
+      const sql = candidateSql(connection, { view, order, direction, suppressed, whole });
+      for (const row of connection.all(sql, [`[${parts.join(',')}]`, longest + 1])) {
         const index = Number(row.request);
-        const candidate = { position: BigInt(String(row.position)), rowId: String(row.id) };
+        const candidate = { position: BigInt(String(row.position)), rowId: String(row.id), record: whole ? decodeMessage(row) : null };
         const known = found.get(index);
         if (known === undefined) found.set(index, [candidate]);
         else known.push(candidate);
@@ -300,17 +304,24 @@ function candidatesOf(
   return found;
 }
 
+/** One segment of a request as JSON: its bounds, and the rows that are left out. */
+function segmentOf({ after, before, plan }: BoundedRequest, index: number, id: string): string {
+  return `{"r":${index},"s":${JSON.stringify(id)},"a":${after},"b":${before},"x":[${[...(plan?.suppressed ?? [])].join(',')}]}`;
+}
+
 interface CandidateQuery {
   readonly view: MessageView;
   readonly order: DisplayPlan['order'];
   readonly direction: PageRequest['direction'];
   /** Some request leaves rows out. */
   readonly suppressed: boolean;
+  /** The rows themselves, not their ids alone. */
+  readonly whole: boolean;
 }
 
-function candidateSql(connection: StoreConnection, { view, order, direction, suppressed }: CandidateQuery): string {
+function candidateSql(connection: StoreConnection, { view, order, direction, suppressed, whole }: CandidateQuery): string {
   const position = order === 'SLOT' ? 'display_order' : 'id';
-  return `SELECT r.value ->> 'r' AS request, CAST(m.id AS TEXT) AS id, CAST(m.${position} AS TEXT) AS position
+  return `SELECT r.value ->> 'r' AS request, CAST(m.${position} AS TEXT) AS position, ${whole ? messageColumns(connection, 'm') : 'CAST(m.id AS TEXT) AS id'}
     FROM json_each(?) r CROSS JOIN messages m ON m.id IN (
       SELECT x.id FROM messages x WHERE x.session_id = r.value ->> 's' AND x.${position} > r.value ->> 'a' AND x.${position} < r.value ->> 'b'
       AND ${inViewSql(connection.shape, view, 'x')} ${suppressed ? "AND x.id NOT IN (SELECT value FROM json_each(r.value -> 'x'))" : ''}

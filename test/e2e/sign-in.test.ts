@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { describeWithBrowser, takePictures } from '../support/browser.ts';
-import { isGraphiql, openSignedIn, printedAddress } from '../support/graphiql.ts';
+import { isGraphiql, isReady, printedAddress, signIn } from '../support/graphiql.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { M, S } from '../support/stores.ts';
 
@@ -36,7 +36,8 @@ describeWithBrowser('in a browser', (browser) => {
   describe('the printed address', () => {
     it('signs in, leads to GraphiQL, and leaves the token nowhere in the page', async () => {
       const page = await browser().open();
-      await openSignedIn(page, server);
+      await page.goto(printedAddress(server));
+      await isReady(page);
       expect(page.url()).toBe(server.url);
       expect(await placesOf(page, 'graphiql-container')).toContain('html');
       expect(await placesOf(page, server.token)).toEqual([]);
@@ -48,7 +49,7 @@ describeWithBrowser('in a browser', (browser) => {
 
     it('leaves the address bar of who is signed in already, also in a tab that stands open', async () => {
       const page = await browser().open();
-      await page.request.post(new URL('/sign-in', server.url).href, { headers: server.headers, data: '{}' });
+      await signIn(page, server);
       await page.goto(printedAddress(server));
       await page.waitForURL(server.url);
       await isGraphiql(page);
@@ -79,10 +80,12 @@ describeWithBrowser('in a browser', (browser) => {
   describe('the sign-in page', () => {
     it('asks for the token, says when it is wrong, and takes the right one', async () => {
       const page = await browser().open();
-      await page.goto(server.url);
-      for (const text of ['graphiql-container', 'plan', server.token]) expect(await placesOf(page, text)).toEqual([]);
       const field = page.getByLabel('Token');
-      await takePictures(page, 'sign-in', () => field.waitFor());
+      await takePictures(page, 'sign-in', async () => {
+        await page.goto(server.url);
+        await field.waitFor();
+      });
+      for (const text of ['graphiql-container', 'plan', server.token]) expect(await placesOf(page, text)).toEqual([]);
       expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
       const button = page.getByRole('button', { name: 'Open GraphiQL' });
       for (const wrong of ['not-the-token-of-this-server', 'kein-Schlüssel-für-hier', 'with spaces in between']) {

@@ -92,16 +92,15 @@ function isLocal(address: string): boolean {
 }
 
 /**
- * Pictures of the page on a desk and on a telephone, by day and by night. `prepare` makes a page that was loaded anew what is to be seen.
- * Fails when it is wider than the screen.
+ * Pictures of the page on a desk and on a telephone, by day and by night. `open` loads it and makes it what is to be seen. Fails when it
+ * is wider than the screen.
  */
-export async function takePictures(page: Page, name: string, prepare: () => Promise<void>): Promise<void> {
+export async function takePictures(page: Page, name: string, open: () => Promise<void>): Promise<void> {
   mkdirSync(PICTURES, { recursive: true });
   for (const colorScheme of ['light', 'dark'] as const) {
     // GraphiQL's editors look at the scheme only once.
     await page.emulateMedia({ colorScheme });
-    await page.reload();
-    await prepare();
+    await open();
     for (const viewport of [PHONE, DESKTOP]) {
       await page.setViewportSize(viewport);
       // GraphiQL fits its editors over a moment.
