@@ -33,5 +33,5 @@ export function fail(sentence: string): never {
 
 /** Titles come from transcripts: what could move the cursor of a terminal is left out. */
 export function plain(text: string | null | undefined): string {
-  return (text ?? '').replace(/\p{C}+/gu, ' ').trim();
+  return (text ?? '').replace(/[\p{C}\s]+/gu, ' ').trim();
 }

@@ -44,7 +44,7 @@ function line(when: string, source: string, messages: string, live: string, titl
 // A reader like head may have seen enough.
 process.stdout.on('error', () => process.exit(0));
 const address = addressFrom(process.argv.slice(2));
-console.log(line('LAST ACTIVE (UTC)'.slice(0, 16), 'SOURCE', 'MESSAGES', '', 'TITLE'));
+console.log(line('LAST ACTIVE, UTC', 'SOURCE', 'MESSAGES', '', 'TITLE'));
 const variables: ConversationsQueryVariables = {};
 for (let more = true; more; ) {
   const { sessions } = await ask(address, CONVERSATIONS, variables);

@@ -32,7 +32,8 @@ export interface RunningServer {
 export async function main(argv: readonly string[]): Promise<void> {
   const program = new Command('caduceus')
     .description('A GraphQL API over the session store of the Hermes Agent and the Hermes Web UI.')
-    .version(version());
+    .version(version())
+    .configureOutput({ outputError: (text, write) => write(usageProblem(text)) });
   const serve = program.command('serve').description('Serve the stores of this machine over HTTP, SSE and WebSocket.');
   for (const entry of Object.values(SETTINGS))
     serve.option(entry.flag, `${entry.meaning} (${entry.environment}; default: ${entry.shownDefault || 'none'})`);
@@ -42,6 +43,16 @@ export async function main(argv: readonly string[]): Promise<void> {
     await run({ ...others, ...(auth === false ? { noAuth: true } : {}) });
   });
   await program.parseAsync([...argv], { from: 'user' });
+}
+
+/** What Commander says of a wrong flag, as one sentence of ours. */
+function usageProblem(text: string): string {
+  const [problem = '', hint = ''] = text
+    .replace(/^error: /, '')
+    .replace(/\.$/, '')
+    .trim()
+    .split(/\s*\n\s*/);
+  return `caduceus: ${problem}${hint === '' ? '' : ` ${hint}`}; "caduceus serve --help" shows what there is.\n`;
 }
 
 async function run(flags: Record<string, string | boolean>): Promise<void> {
@@ -67,9 +78,11 @@ export async function startServer(
   log: Logger,
   print: (line: string) => void = (line) => process.stdout.write(`${line}\n`),
 ): Promise<RunningServer> {
-  const secret = config.noAuth ? null : (config.token ?? (await loadToken(config.stateDir)));
+  const secret = config.noAuth
+    ? null
+    : (config.token ?? (await loadToken(config.stateDir).catch(pathProblem('--state-dir', config.stateDir))));
   const token = secret === null ? null : new TokenCheck(secret);
-  const demo = await startDemo(config);
+  const demo = await startDemo(config).catch(pathProblem('--state-dir', config.stateDir));
   const jobs = new JobPool(programUrl('./jobs/job-process'), config.slowReaders);
   const profiles = openProfiles(config, demo?.home ?? null, jobs);
   const feed = new SessionFeed(collapseRepeats((error, times) => log.error({ err: error, times }, 'looking at a store failed')));
@@ -120,7 +133,7 @@ export async function startServer(
         pid: process.pid,
         token: secret,
         home: profiles.home.root,
-      });
+      }).catch(pathProblem('--ready-file', config.readyFile));
     log.info({ url, home: profiles.home.root, demo: demo !== null, version: version() }, 'listening');
     // Opened ahead of the first request, so that it doesn't wait for the catalogue or for a process to start.
     jobs.warmUp();
@@ -187,6 +200,14 @@ async function hasStore(config: Config): Promise<boolean> {
 /** The file of a child process: TypeScript in a checkout, JavaScript in a build. */
 function programUrl(path: string): URL {
   return new URL(`${path}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+}
+
+/** A handler for what goes wrong with a folder or file that a flag names. */
+function pathProblem(flag: string, path: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof CaduceusError || !(error instanceof Error && 'code' in error)) throw error;
+    throw new CaduceusError('PATH_UNUSABLE', `${path} can't be used (${error.code}). Choose another with ${flag}.`, { cause: error });
+  };
 }
 
 /** Written beside and renamed: whoever waits for the file reads all of it. It holds the token, so only its owner may read it. */

@@ -66,7 +66,7 @@ export interface DelegatesReading {
 const DEEPEST = 2;
 const MOST_SESSIONS = 500;
 /** A call that is under way lies near the end of its session; no more rows than these are looked at. */
-const CALLS_BACK = 400;
+const CALLS_BACK = 100;
 const LONGEST_TEXT = 4000;
 const DELEGATE_TOOL = 'delegate_task';
 

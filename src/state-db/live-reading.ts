@@ -3,14 +3,13 @@
  * first, and from then on only what moved.
  */
 import { idList, type StoreConnection } from './connection.ts';
+import { type RowCopy, rowCopies } from './live-copies.ts';
 import { type DelegatesProbe, type DelegatesReading, readDelegates } from './live-delegates.ts';
 import {
   type LiveRow,
   NO_DIGEST,
-  type RowCopy,
   type RowPrint,
   type RowsDigest,
-  rowCopies,
   rowCounts,
   rowDigests,
   rowPrints,

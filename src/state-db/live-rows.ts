@@ -4,11 +4,9 @@
  */
 import { hash } from 'node:crypto';
 import type { StoreShape } from './columns.ts';
-import { idList, rowIdList, type StoreConnection } from './connection.ts';
+import { idList, type StoreConnection } from './connection.ts';
 import type { SqlRow } from './decode.ts';
-import { logicalKey } from './logical-message.ts';
 import { decodeMessage, MESSAGE_COLUMNS, type MessageRecord } from './message-row.ts';
-import { messagesByRowId } from './messages.ts';
 import { isSummaryCarrier } from './summary-markers.ts';
 import { isLiveSql } from './visibility.ts';
 
@@ -64,19 +62,9 @@ export interface LiveRow
   readonly modelOnly: boolean;
 }
 
-/** An older row that a new one resembles: SAME message (7.3 rule 2), or the TWIN of a rewritten one (rule 1). */
-export interface RowCopy {
-  readonly rowId: string;
-  readonly olderId: string;
-  readonly olderSessionId: string;
-  readonly relation: 'SAME' | 'TWIN';
-}
-
 const LOWEST = -(2n ** 63n);
 const WHOLE_CONTENT = 262_144;
 const CONTENT_HEAD = 65_536;
-/** Rows of one timestamp are few; a store where they aren't is damaged, and copies in it are not worth a long read. */
-const MOST_PAIRS = 20_000;
 
 const FOLLOWED_COLUMNS: ReadonlySet<string> = new Set([
   'session_id',
@@ -187,50 +175,8 @@ export function youngPrints(connection: StoreConnection, sessionIds: readonly st
   return connection.all(sql, { sessions: idList(sessionIds), young: youngSince }).map(decodePrint);
 }
 
-/**
- * Older rows of the sessions that the rows named are copies of, newest first for each row. Copies keep their time, so only rows of the
- * same time are compared: by message_uid, else display_identity, else by value, where of a composite carrier only the person's words count.
- */
-export function rowCopies(connection: StoreConnection, sessionIds: readonly string[], rowIds: readonly string[]): RowCopy[] {
-  if (rowIds.length === 0) return [];
-  const { shape } = connection;
-  const both = (column: string) => `n.${column} IS NOT NULL AND o.${column} IS NOT NULL`;
-  const decidedBy = (column: string) => (shape.hasColumn('messages', column) ? `WHEN ${both(column)} THEN n.${column} = o.${column}` : '');
-  const isEqual = ['content', 'tool_call_id', 'tool_calls', 'tool_name'].map((column) => `n.${column} IS o.${column}`).join(' AND ');
-  const mayBeComposite = "n.role = 'user' AND (instr(n.content, 'CONTEXT SUMMARY') > 0 OR instr(n.content, 'PRIOR CONTEXT') > 0)";
-  const pairs = connection.all(
-    `SELECT CAST(n.id AS TEXT) AS id, CAST(o.id AS TEXT) AS older, o.session_id AS session_id,
-       CASE ${decidedBy('message_uid')} ${decidedBy('display_identity')} WHEN 1 THEN ${isEqual} END AS same,
-       o.session_id = n.session_id AND n.tool_call_id IS o.tool_call_id AND ${isLiveSql(shape, 'o')} AND ${isArchivedSql(shape, 'n')} AS twin,
-       ${mayBeComposite} AS composite
-     FROM json_each(:rows) r CROSS JOIN messages n ON n.id = r.value
-     CROSS JOIN json_each(:sessions) s CROSS JOIN messages o ON o.session_id = s.value AND o.timestamp = n.timestamp
-     WHERE o.id < n.id AND o.role IS n.role ORDER BY n.id, o.id DESC LIMIT ${MOST_PAIRS}`,
-    { rows: rowIdList(rowIds), sessions: idList(sessionIds) },
-  );
-  const composites = comparedAsComposites(connection, pairs);
-  return pairs.flatMap((pair): RowCopy[] => {
-    const copy = { rowId: String(pair.id), olderId: String(pair.older), olderSessionId: String(pair.session_id) };
-    const same = pair.same === 1 || composites.has(`${copy.rowId} ${copy.olderId}`);
-    if (pair.twin === 1) return [{ ...copy, relation: 'TWIN' }];
-    return same ? [{ ...copy, relation: 'SAME' }] : [];
-  });
-}
-
-function comparedAsComposites(connection: StoreConnection, pairs: readonly SqlRow[]): Set<string> {
-  const doubtful = pairs.filter((pair) => pair.composite === 1 && pair.same !== 1);
-  const rows = messagesByRowId(connection, new Set(doubtful.flatMap((pair) => [String(pair.id), String(pair.older)])));
-  const keyOf = (id: string) => {
-    const row = rows.get(id);
-    return row === undefined ? id : logicalKey(row);
-  };
-  return new Set(
-    doubtful.filter(({ id, older }) => keyOf(String(id)) === keyOf(String(older))).map(({ id, older }) => `${String(id)} ${String(older)}`),
-  );
-}
-
 /** Not live, and summarised away (4.2). */
-function isArchivedSql(shape: StoreShape, alias: string): string {
+export function isArchivedSql(shape: StoreShape, alias: string): string {
   return shape.hasColumn('messages', 'compacted') ? `(NOT ${isLiveSql(shape, alias)} AND IFNULL(${alias}.compacted, 0) <> 0)` : '0';
 }
 

@@ -2,44 +2,27 @@
  * A session store over one `state.db`: the catalogue for what lists need, the main connection for keyed and bounded reads, other
  * processes for what can be slow.
  */
-import { CaduceusError } from '../errors.ts';
-import type { JobLimits, JobPool } from '../jobs/pool.ts';
 import { mapNodes, type Page, type PageRequest } from '../paging.ts';
 import type {
   Conversation,
-  MessagesQuery,
   Resolution,
   SearchRequest,
   SearchResult,
   SessionStore,
   SessionsEvent,
-  StoredMessage,
   StoredSession,
-  StoredTranscript,
   StoreStatus,
-  TranscriptQuery,
 } from '../session-store.ts';
 import { auxiliaryScope, auxiliaryUsage, type DailyUsage, dailyUsage, type TaskUsage } from './auxiliary-usage.ts';
 import { familyCatalogue } from './beyond-catalogue.ts';
-import type { Catalogue, PlacedSession } from './catalogue.ts';
+import type { Catalogue } from './catalogue.ts';
 import { cronRuns } from './cron-runs.ts';
 import { type Family, family } from './family.ts';
-import type { ResultOf, StoreJob } from './jobs.ts';
 import { chain, chainAncestors, liveContinuation, resumeTarget } from './lineage.ts';
 import { type ListQuery, type ListTotals, listPage, listTotals } from './listing.ts';
 import { type BaselineProbe, type PassProbe, type RowsReading, readRows } from './live-reading.ts';
 import { type Backend, backends, type Delegation, delegations, type Hold, type Liveness, liveFacts, livenessOf } from './liveness.ts';
-import type { MessageRecord } from './message-row.ts';
-import {
-  type Anchor,
-  messageCounts,
-  messagePages,
-  messagesAround,
-  messagesByRowId,
-  rowVersions,
-  type ToolCallKey,
-  toolResults,
-} from './messages.ts';
+import { MessageStore } from './message-store.ts';
 import type { Preview } from './preview.ts';
 import { previews } from './previews.ts';
 import { type RecentTurn, recentTurns } from './recent-turns.ts';
@@ -49,107 +32,78 @@ import { type SessionDetails, sessionDetails } from './session-details.ts';
 import type { SessionEntry } from './session-record.ts';
 import { type LifecycleStatus, lifecycleStatuses } from './session-state.ts';
 import { readStatus } from './status.ts';
-import { type OpenStore, StoreAccess, type StoreEvent } from './store-access.ts';
+import type { StoreEvent } from './store-access.ts';
 import { type ModelUsage, modelUsage, type UsageBucket, type UsageDimension, type UsageFilter } from './usage.ts';
-
-export interface StateDbOptions {
-  readonly profile: string;
-  readonly path: string;
-  readonly strictObserver: boolean;
-  readonly largestCatalogue: number;
-  /** Milliseconds that a search, an aggregate or a long transcript may take. */
-  readonly slowReadLimitMs: number;
-  readonly largestTranscript: number;
-  readonly jobs: JobPool;
-  /** The wall clock in epoch seconds. */
-  readonly now: () => number;
-}
 
 const RECENT_TURNS = 20;
 /** Filters whose totals are kept. */
 const MOST_TOTALS = 100;
-/** Conversations with more rows than this are paged in another process. */
-const LARGE_CONVERSATION = 20_000;
 
-export class StateDbStore implements SessionStore {
-  readonly profile: string;
-  readonly path: string;
-  readonly #options: StateDbOptions;
-  readonly #access: StoreAccess;
+export class StateDbStore extends MessageStore implements SessionStore {
   /** Totals of lists, good for one version of the catalogue. */
   #totals: { catalogue: Catalogue | null; version: number; kept: Map<string, ListTotals> } = {
     catalogue: null,
     version: 0,
     kept: new Map(),
   };
-  readonly #sessions = new WeakMap<PlacedSession, StoredSession>();
-
-  constructor(options: StateDbOptions) {
-    this.profile = options.profile;
-    this.path = options.path;
-    this.#options = options;
-    this.#access = new StoreAccess(options.path, options);
-  }
 
   async generation(): Promise<string> {
-    return (await this.#access.fresh()).generation;
+    return (await this.access.fresh()).generation;
   }
 
   status(): Promise<StoreStatus> {
-    return readStatus(this.#access, () => this.#job({ kind: 'counts' }, 'Counting the store'));
+    return readStatus(this.access, () => this.job({ kind: 'counts' }, 'Counting the store'));
   }
 
   sessions(ids: readonly string[]): Promise<Map<string, StoredSession>> {
-    return this.#graph(ids, (graph) => this.#collect(ids, graph, (entry) => this.#stored(entry, graph)));
+    return this.graph(ids, (graph) => this.collect(ids, graph, (entry) => this.stored(entry, graph)));
   }
 
   async allSessions(): Promise<StoredSession[]> {
-    const { catalogue } = await this.#access.fresh();
-    return catalogue === null ? [] : [...catalogue.entries()].map((entry) => this.#stored(entry, catalogue));
+    const { catalogue } = await this.access.fresh();
+    return catalogue === null ? [] : [...catalogue.entries()].map((entry) => this.stored(entry, catalogue));
   }
 
   children(ids: readonly string[]): Promise<Map<string, StoredSession[]>> {
-    return this.#graph(ids, (graph) =>
-      this.#collect(ids, graph, ({ id }) => graph.children(id).map((child) => this.#stored(child, graph))),
-    );
+    return this.graph(ids, (graph) => this.collect(ids, graph, ({ id }) => graph.children(id).map((child) => this.stored(child, graph))));
   }
 
   conversations(ids: readonly string[]): Promise<Map<string, Conversation>> {
-    return this.#graph(ids, (graph) => this.#collect(ids, graph, (entry) => this.#conversation(entry, graph)));
+    return this.graph(ids, (graph) => this.collect(ids, graph, (entry) => this.#conversation(entry, graph)));
   }
 
   families(ids: readonly string[]): Promise<Map<string, Family<StoredSession>>> {
-    return this.#graph(ids, (graph) =>
-      this.#collect(ids, graph, (entry) => {
+    return this.graph(ids, (graph) =>
+      this.collect(ids, graph, (entry) => {
         const found = family(graph, entry, (node) => node.stats?.total ?? null);
-        return { ...found, nodes: found.nodes.map((node) => this.#stored(node, graph)) };
+        return { ...found, nodes: found.nodes.map((node) => this.stored(node, graph)) };
       }),
     );
   }
 
   resolve(reference: string): Promise<Resolution> {
-    return this.#access.read((store) => {
+    return this.access.read((store) => {
       const found = resolveReference(store, reference);
       if (found.kind !== 'FOUND') return found;
       const graph = store.catalogue ?? familyCatalogue(store.connection, [found.id]);
       const entry = graph.get(found.id);
-      return entry === undefined ? { kind: 'NONE' } : { kind: 'FOUND', session: this.#stored(entry, graph) };
+      return entry === undefined ? { kind: 'NONE' } : { kind: 'FOUND', session: this.stored(entry, graph) };
     });
   }
 
   async list(query: ListQuery, page: PageRequest): Promise<Page<StoredSession>> {
-    const { catalogue, generation } = await this.#access.fresh();
+    const { catalogue, generation } = await this.access.fresh();
     if (catalogue === null) {
-      const found = await this.#job({ kind: 'list', query, page, generation }, 'The list');
+      const found = await this.job({ kind: 'list', query, page, generation }, 'The list');
       return mapNodes(found, (node) => ({ ...node, profile: this.profile }));
     }
     const found = listPage(catalogue, query, page, generation);
-    return mapNodes(found, (item) => this.#stored(item.tip, catalogue));
+    return mapNodes(found, (item) => this.stored(item.tip, catalogue));
   }
 
   async totals(query: ListQuery): Promise<ListTotals> {
-    const { catalogue } = await this.#access.fresh();
-    if (catalogue === null) return this.#job({ kind: 'totals', query }, 'Counting the list');
+    const { catalogue } = await this.access.fresh();
+    if (catalogue === null) return this.job({ kind: 'totals', query }, 'Counting the list');
     const key = JSON.stringify([query.collapse, query.filter]);
     if (this.#totals.catalogue !== catalogue || this.#totals.version !== catalogue.version || this.#totals.kept.size >= MOST_TOTALS) {
       this.#totals = { catalogue, version: catalogue.version, kept: new Map() };
@@ -162,49 +116,49 @@ export class StateDbStore implements SessionStore {
   }
 
   previews(ids: readonly string[]): Promise<Map<string, Preview>> {
-    return this.#access.read(({ connection }) => previews(connection, ids));
+    return this.access.read(({ connection }) => previews(connection, ids));
   }
 
   details(ids: readonly string[]): Promise<Map<string, SessionDetails>> {
-    return this.#access.read(({ connection }) => sessionDetails(connection, ids));
+    return this.access.read(({ connection }) => sessionDetails(connection, ids));
   }
 
   modelUsage(ids: readonly string[]): Promise<Map<string, ModelUsage[]>> {
-    return this.#access.read(({ connection }) => modelUsage(connection, ids));
+    return this.access.read(({ connection }) => modelUsage(connection, ids));
   }
 
   liveness(ids: readonly string[]): Promise<Map<string, Liveness>> {
-    return this.#access.read((store) => {
-      const facts = liveFacts(store.connection, this.#options.now());
+    return this.access.read((store) => {
+      const facts = liveFacts(store.connection, this.options.now());
       const graph = store.catalogue ?? familyCatalogue(store.connection, ids);
-      return this.#collect(ids, graph, (entry) => livenessOf(graph, entry, facts));
+      return this.collect(ids, graph, (entry) => livenessOf(graph, entry, facts));
     });
   }
 
   lifecycleStatuses(ids: readonly string[]): Promise<Map<string, LifecycleStatus>> {
-    return this.#access.read(({ connection }) => lifecycleStatuses(connection, ids));
+    return this.access.read(({ connection }) => lifecycleStatuses(connection, ids));
   }
 
   auxiliaryUsage(ids: readonly string[]): Promise<Map<string, TaskUsage[]>> {
-    return this.#graph(ids, (graph, { connection }) => {
-      const scopes = this.#collect(ids, graph, (entry) => auxiliaryScope(graph, entry));
+    return this.graph(ids, (graph, { connection }) => {
+      const scopes = this.collect(ids, graph, (entry) => auxiliaryScope(graph, entry));
       const rows = modelUsage(connection, [...new Set([...scopes.values()].flat())]);
       return new Map([...scopes].map(([id, scope]) => [id, auxiliaryUsage(scope.flatMap((member) => rows.get(member) ?? []))]));
     });
   }
 
   dailyUsage(ids: readonly string[]): Promise<Map<string, DailyUsage[]>> {
-    return this.#access.read(({ connection }) => dailyUsage(connection, ids));
+    return this.access.read(({ connection }) => dailyUsage(connection, ids));
   }
 
   recentTurns(ids: readonly string[]): Promise<Map<string, RecentTurn[]>> {
-    return this.#access.read(({ connection }) => recentTurns(connection, ids, { limit: RECENT_TURNS }));
+    return this.access.read(({ connection }) => recentTurns(connection, ids, { limit: RECENT_TURNS }));
   }
 
   resumeTargets(ids: readonly string[]): Promise<Map<string, StoredSession>> {
-    return this.#graph(ids, (graph) =>
-      this.#collect(ids, graph, (entry) =>
-        this.#stored(
+    return this.graph(ids, (graph) =>
+      this.collect(ids, graph, (entry) =>
+        this.stored(
           resumeTarget(graph, entry, ({ stats }) => (stats?.total ?? 0) > 0),
           graph,
         ),
@@ -213,71 +167,19 @@ export class StateDbStore implements SessionStore {
   }
 
   async cronRuns(jobId: string, limit: number): Promise<StoredSession[]> {
-    const ids = await this.#access.read(({ connection }) => cronRuns(connection, jobId, limit));
+    const ids = await this.access.read(({ connection }) => cronRuns(connection, jobId, limit));
     const found = await this.sessions(ids);
     return ids.flatMap((id) => found.get(id) ?? []);
   }
 
   routing(scope: string | null): Promise<RoutingEntry[]> {
-    return this.#access.read(({ connection }) => routingEntries(connection, scope));
-  }
-
-  async messagePages(queries: readonly (MessagesQuery & { page: PageRequest })[]): Promise<Page<StoredMessage>[]> {
-    const requests = await this.#withSegments(queries);
-    const { generation } = await this.#access.fresh();
-    const pages = this.#isLarge(requests)
-      ? await this.#job({ kind: 'messagePages', requests, generation }, 'Reading the messages')
-      : await this.#access.read(({ connection }) => messagePages(connection, requests, generation));
-    return pages.map((page) => mapNodes(page, (node) => ({ ...node, profile: this.profile })));
-  }
-
-  async messageCounts(queries: readonly MessagesQuery[]): Promise<number[]> {
-    const requests = await this.#withSegments(queries);
-    if (this.#isLarge(requests)) return this.#job({ kind: 'messageCounts', requests }, 'Counting the messages');
-    return this.#access.read(({ connection }) => messageCounts(connection, requests));
-  }
-
-  messages(rowIds: readonly string[]): Promise<Map<string, StoredMessage>> {
-    return this.#access.read(({ connection }) => {
-      const found = messagesByRowId(connection, new Set(rowIds));
-      return new Map([...found].map(([id, record]) => [id, this.#message(record)]));
-    });
-  }
-
-  messagesAround(anchors: readonly Anchor[], order: 'ROW' | 'CLOCK'): Promise<StoredMessage[][]> {
-    return this.#access.read(({ connection }) =>
-      messagesAround(connection, anchors, order).map((window) => window.map((record) => this.#message(record))),
-    );
-  }
-
-  toolResults(keys: readonly ToolCallKey[]): Promise<(StoredMessage | null)[]> {
-    return this.#access.read(({ connection }) =>
-      toolResults(connection, keys).map((record) => (record === null ? null : this.#message(record))),
-    );
-  }
-
-  rowVersions(rowIds: readonly string[]): Promise<Map<string, string>> {
-    return this.#access.read(({ connection }) => rowVersions(connection, new Set(rowIds)));
-  }
-
-  async transcripts(queries: readonly TranscriptQuery[]): Promise<(StoredTranscript | CaduceusError)[]> {
-    const segments = await this.#withSegments(
-      queries.map(({ sessionId, view }) => ({ sessionId, view: 'DISPLAY', scope: view === 'REPLAY' ? 'SEGMENT' : 'CONVERSATION' })),
-    );
-    const requests = queries.map(({ view }, index) => ({ view, sessionIds: segments[index]?.sessionIds ?? [] }));
-    const largest = this.#options.largestTranscript;
-    const answers = await this.#job({ kind: 'transcripts', requests, largest }, 'Reading the transcript');
-    return answers.map((answer) => {
-      if (answer === 'TOO_LARGE') return transcriptTooLarge(largest);
-      const { messages, revision, repairCount } = answer;
-      return { messages: messages.map((record) => this.#message(record)), revision, repairCount, source: 'STATE_DB' };
-    });
+    return this.access.read(({ connection }) => routingEntries(connection, scope));
   }
 
   async search(request: SearchRequest): Promise<SearchResult> {
-    const { generation } = await this.#access.fresh();
+    const { generation } = await this.access.fresh();
     const sessionIds = request.sessionId === null ? null : [request.sessionId];
-    const answer = await this.#job({ kind: 'search', query: { ...request, sessionIds }, generation }, 'The search');
+    const answer = await this.job({ kind: 'search', query: { ...request, sessionIds }, generation }, 'The search');
     const [messages, sessions] = await Promise.all([
       this.messages(answer.hits.map((hit) => hit.rowId)),
       this.sessions([...new Set(answer.hits.map((hit) => hit.sessionId))]),
@@ -291,132 +193,73 @@ export class StateDbStore implements SessionStore {
   }
 
   usage(filter: UsageFilter, groupBy: readonly UsageDimension[]): Promise<UsageBucket[]> {
-    return this.#job({ kind: 'usage', filter, groupBy, profile: this.profile }, 'Adding up the usage');
+    return this.job({ kind: 'usage', filter, groupBy, profile: this.profile }, 'Adding up the usage');
   }
 
   turnLeases(): Promise<Hold[]> {
-    return this.#access.read(({ connection }) => [...liveFacts(connection, this.#options.now()).leases.values()]);
+    return this.access.read(({ connection }) => [...liveFacts(connection, this.options.now()).leases.values()]);
   }
 
   compressionLocks(): Promise<Hold[]> {
-    return this.#access.read(({ connection }) => [...liveFacts(connection, this.#options.now()).locks.values()]);
+    return this.access.read(({ connection }) => [...liveFacts(connection, this.options.now()).locks.values()]);
   }
 
   delegations(parentIds: readonly string[] | null, limit: number): Promise<Delegation[]> {
-    return this.#access.read(({ connection }) => delegations(connection, parentIds, limit));
+    return this.access.read(({ connection }) => delegations(connection, parentIds, limit));
   }
 
   backends(): Promise<Backend[]> {
-    return this.#access.read(({ connection }) => backends(connection, this.#options.now()));
+    return this.access.read(({ connection }) => backends(connection, this.options.now()));
   }
 
   readRows(probe: BaselineProbe | PassProbe): Promise<RowsReading | null> {
-    return this.#access.read(({ connection, generation }) => readRows(connection, probe, this.#options.now(), generation));
+    return this.access.read(({ connection, generation }) => readRows(connection, probe, this.options.now(), generation));
   }
 
   check(): Promise<void> {
-    return this.#access.check();
+    return this.access.check();
   }
 
   /** Compares everything with the file now; afterwards the catalogue is exact. */
   settle(): Promise<void> {
-    return this.#access.settle();
+    return this.access.settle();
   }
 
   onSessions(listener: (event: SessionsEvent) => void): () => void {
-    return this.#access.onEvent((event) => {
+    return this.access.onEvent((event) => {
       const heard = this.#sessionsEvent(event);
       if (heard !== null) listener(heard);
     });
   }
 
   onHealth(listener: () => void): () => void {
-    return this.#access.onEvent((event) => {
+    return this.access.onEvent((event) => {
       if (event.kind === 'HEALTH') listener();
     });
   }
 
   close(): void {
-    this.#access.close();
+    this.access.close();
   }
 
   #sessionsEvent(event: StoreEvent): SessionsEvent | null {
     if (event.kind === 'HEALTH') return null;
     if (event.kind === 'REOPENED') return { kind: 'RESET' };
-    const stored = (entry: SessionEntry | undefined) => (entry === undefined ? null : this.#stored(entry, event.catalogue));
+    const stored = (entry: SessionEntry | undefined) => (entry === undefined ? null : this.stored(entry, event.catalogue));
     return { kind: 'SESSIONS', changes: event.changes.map(({ before, after }) => ({ before: stored(before), after: stored(after) })) };
-  }
-
-  /** Reads from the catalogue, or from one made of the families concerned where the store is too large for it. */
-  #graph<T>(ids: readonly string[], work: (graph: Catalogue, store: OpenStore) => T): Promise<T> {
-    return this.#access.read((store) => work(store.catalogue ?? familyCatalogue(store.connection, ids), store));
-  }
-
-  #collect<T>(ids: readonly string[], graph: Catalogue, make: (entry: SessionEntry) => T): Map<string, T> {
-    const found = new Map<string, T>();
-    for (const id of ids) {
-      const entry = graph.get(id);
-      if (entry !== undefined) found.set(id, make(entry));
-    }
-    return found;
   }
 
   #conversation(entry: SessionEntry, graph: Catalogue): Conversation {
     const before = chainAncestors(graph, entry);
     const after = chain(graph, entry);
-    const segments = [...before, ...after].map((segment) => this.#stored(segment, graph));
-    const self = this.#stored(entry, graph);
+    const segments = [...before, ...after].map((segment) => this.stored(segment, graph));
+    const self = this.stored(entry, graph);
     const continuation = liveContinuation(graph, entry);
     return {
       root: segments[0] ?? self,
       tip: segments.at(-1) ?? self,
       segments,
-      liveContinuation: continuation === null ? null : this.#stored(continuation, graph),
+      liveContinuation: continuation === null ? null : this.stored(continuation, graph),
     };
   }
-
-  #withSegments<Q extends MessagesQuery>(queries: readonly Q[]): Promise<(Q & { sessionIds: string[]; rows: number })[]> {
-    const ids = queries.map((query) => query.sessionId);
-    return this.#graph(ids, (graph) =>
-      queries.map((query) => {
-        const entry = graph.get(query.sessionId);
-        const conversation =
-          entry !== undefined && query.scope === 'CONVERSATION' ? [...chainAncestors(graph, entry), ...chain(graph, entry)] : [];
-        const entries = conversation.length > 0 ? conversation : entry === undefined ? [] : [entry];
-        const sessionIds = entry === undefined ? [query.sessionId] : entries.map(({ id }) => id);
-        return { ...query, sessionIds, rows: entries.reduce((sum, { stats }) => sum + (stats?.total ?? 0), 0) };
-      }),
-    );
-  }
-
-  #isLarge(requests: readonly { readonly rows: number }[]): boolean {
-    return requests.reduce((sum, request) => sum + request.rows, 0) > LARGE_CONVERSATION;
-  }
-
-  #job<J extends StoreJob>(job: J, what: string): Promise<ResultOf<J>> {
-    const limits: JobLimits = { what, limitMs: this.#options.slowReadLimitMs, setting: '--slow-read-limit' };
-    return this.#options.jobs.run<ResultOf<J>>(
-      { path: this.#options.path, strictObserver: this.#options.strictObserver, epoch: this.#access.epoch, job },
-      limits,
-    );
-  }
-
-  /** A session with its place in the graph; the same object until that or the session changes. */
-  #stored(entry: SessionEntry, graph: Catalogue): StoredSession {
-    const placed = graph.placed(entry);
-    const known = this.#sessions.get(placed);
-    if (known !== undefined) return known;
-    const stored = { ...placed, profile: this.profile };
-    this.#sessions.set(placed, stored);
-    return stored;
-  }
-
-  #message(record: MessageRecord): StoredMessage {
-    return { ...record, profile: this.profile, copies: 1 };
-  }
-}
-
-function transcriptTooLarge(limit: number): CaduceusError {
-  const text = `The transcript has more than ${limit} messages. Page through messages instead, or raise --max-transcript-messages.`;
-  return new CaduceusError('TRANSCRIPT_TOO_LARGE', text, { details: { count: limit + 1, limit } });
 }

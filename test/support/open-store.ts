@@ -6,7 +6,8 @@
  */
 import { afterAll, vi } from 'vitest';
 import { JobPool } from '../../src/jobs/pool.ts';
-import { type StateDbOptions, StateDbStore } from '../../src/state-db/store.ts';
+import { StateDbStore } from '../../src/state-db/store.ts';
+import type { StateDbOptions } from '../../src/state-db/store-reader.ts';
 
 // Processes start slowly on a machine that is busy with other test files.
 vi.setConfig({ testTimeout: 30_000 });

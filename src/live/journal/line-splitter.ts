@@ -85,14 +85,15 @@ export class LineSplitter {
   }
 
   #search(part: Buffer): void {
-    const window = this.#overlap.length === 0 ? part : Buffer.concat([this.#overlap, part]);
-    const at = window.lastIndexOf(this.#marker);
-    if (at === -1) this.#glued?.push(part);
-    else {
-      this.#glued = new Held();
-      this.#glued.push(window.subarray(at));
-    }
-    this.#overlap = Buffer.from(window.subarray(Math.max(0, window.length - this.#marker.length + 1)));
+    const reach = this.#marker.length - 1;
+    const seam = Buffer.concat([this.#overlap, part.subarray(0, reach)]);
+    const inPart = part.lastIndexOf(this.#marker);
+    const inSeam = inPart === -1 ? seam.lastIndexOf(this.#marker) : -1;
+    if (inPart !== -1 || inSeam !== -1) this.#glued = new Held();
+    if (inSeam !== -1) this.#glued?.push(this.#overlap.subarray(inSeam));
+    this.#glued?.push(inPart === -1 ? part : part.subarray(inPart));
+    const end = part.length < reach ? seam : part;
+    this.#overlap = Buffer.from(end.subarray(Math.max(0, end.length - reach)));
   }
 
   #gluedBytes(): HeldBytes | null {

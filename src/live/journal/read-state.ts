@@ -10,8 +10,6 @@ import { CHUNK_BYTES } from './scan.ts';
 const RECHECK_MS = 50;
 /** The end of what was read is compared with each read, in case that the file was cut and grew beyond it. */
 const GUARD_BYTES = 64;
-/** What is read at a time. */
-export const READ_BYTES = CHUNK_BYTES;
 
 export type ResetReason = 'RECREATED' | 'TRUNCATED' | 'REWRITTEN';
 
@@ -63,10 +61,15 @@ export class ReadState {
     return null;
   }
 
-  /** The next bytes of the file; null when what stands before them is not what was read. `buffer` is for `READ_BYTES`. */
+  /** The size of the buffer that `next` needs, at most 256 KiB; it may be used again until the end. */
+  nextLength(file: OpenJournal): number {
+    return Math.max(0, Math.min(CHUNK_BYTES, this.#guard.length + file.size - this.#offset));
+  }
+
+  /** The next bytes of the file; null when what stands before them is not what was read. */
   async next(file: OpenJournal, buffer: Buffer): Promise<Buffer | null> {
     const known = this.#guard.length;
-    const length = Math.min(READ_BYTES, known + file.size - this.#offset);
+    const length = Math.min(buffer.length, known + file.size - this.#offset);
     const bytes = await readRange(file, buffer, this.#offset - known, length);
     return bytes.subarray(0, known).equals(this.#guard) ? bytes.subarray(known) : null;
   }

@@ -6,7 +6,7 @@ import { generationOf } from './generation.ts';
 import { runJournalPath } from './ids.ts';
 import { type JournalRecord, parseLine, type RunName, recordMarker } from './line.ts';
 import { JournalUnreadable, type OpenJournal, openJournal, systemCode } from './open-journal.ts';
-import { READ_BYTES, ReadState, type ResetReason } from './read-state.ts';
+import { ReadState, type ResetReason } from './read-state.ts';
 import { type Delivery, Reorder } from './reorder.ts';
 import { findResume, type RunPosition } from './resume.ts';
 
@@ -199,7 +199,9 @@ export class RunTailer {
   }
 
   async #readOn(file: OpenJournal, state: ReadState): Promise<void> {
-    const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, file.size));
+    // A look that finds nothing new costs little and takes no turn away.
+    if (state.offset >= file.size) this.#lastDueAt -= READ_PAUSE_MS;
+    const buffer = Buffer.allocUnsafe(state.nextLength(file));
     while (state.offset < file.size && !this.#closed) {
       const chunk = await state.next(file, buffer);
       if (chunk === null) {

@@ -119,6 +119,17 @@ describe('state', () => {
     expect(of(joinEvents(events), 'UsageChanged')).toHaveLength(1);
   });
 
+  it('20: what comes late replaces nothing that is newer', () => {
+    const metering = (tps: number, seq: number) => entry('metering', { tps }, { seq });
+    const { state, events } = fold(metering(1, 1), metering(3, 3), metering(2, 2));
+    expect(state.usage?.tokensPerSecond).toBe(3);
+    expect(of(events, 'UsageChanged')).toHaveLength(2);
+    expect(fold(entry('title', { title: 'new' }, { seq: 2 }), entry('title', { title: 'old' }, { seq: 1 })).state.title).toBe('new');
+    expect(
+      fold(entry('todo_state', { version: 2 }, { seq: 2 }), entry('todo_state', { version: 1 }, { seq: 1 })).state.todos?.version,
+    ).toBe(2);
+  });
+
   it('compression, goal, steering, saved state, warning and context come through', () => {
     const { state, events } = fold(
       entry('context_status', { prefill: { status: 'ok' } }),

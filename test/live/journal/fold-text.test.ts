@@ -123,6 +123,18 @@ describe('reasoning', () => {
   });
 });
 
+it('deltas join only where one goes on where the other ends', () => {
+  const [delta] = of(fold(token('abc')).events, 'TextDelta');
+  if (delta === undefined) throw new Error('no delta');
+  const joined = (more: Partial<typeof delta>) =>
+    joinEvents([delta, { ...delta, id: 'next', seqFrom: 2, seqTo: 2, offset: 3, ...more }]).length;
+  expect(joined({})).toBe(1);
+  expect(joined({ segment: 1 })).toBe(2);
+  expect(joined({ offset: 4 })).toBe(2);
+  expect(joined({ late: true })).toBe(2);
+  expect(joined({ runId: 'other' })).toBe(2);
+});
+
 describe('20: a late record', () => {
   it('goes where it belongs, with the offset of that place', () => {
     const { state, events } = fold(
@@ -161,6 +173,16 @@ describe('20: a late record', () => {
       ['late', true],
       ['b', false],
     ]);
+  });
+
+  it('between tools is a segment of its own for each place', () => {
+    const { state } = fold(
+      { ...tool('t', '1'), seq: 2 },
+      { ...tool('u', '2'), seq: 4 },
+      token('first', { seq: 1 }),
+      token('second', { seq: 3 }),
+    );
+    expect(state.segments.map(({ text }) => text)).toEqual(['first', 'second']);
   });
 
   it('says nothing of what happens now', () => {

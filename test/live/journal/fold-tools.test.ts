@@ -42,8 +42,9 @@ describe('tools', () => {
 
   it('a call that is told twice is one, an id that comes again after its end is another', () => {
     expect(fold(tool('a', '1'), tool('a', '1')).state.tools).toHaveLength(1);
-    const again = fold(tool('a', '1'), toolComplete('a', '1'), tool('a', '1'), toolComplete('a', '1', { preview: 'second' })).state.tools;
-    expect(again.map(({ resultPreview }) => resultPreview)).toEqual(['result', 'second']);
+    const again = fold(tool('a', '1'), toolComplete('a', '1'), tool('a', '1'), toolComplete('a', '1', { preview: 'second' }));
+    expect(again.state.tools.map(({ resultPreview }) => resultPreview)).toEqual(['result', 'second']);
+    expect(of(again.events, 'ToolStarted').map(({ id }) => id)).toEqual(['j:r:g:1', 'j:r:g:3']);
   });
 
   it('the local worker’s false is unknown, the gateway’s false and anybody’s true are told', () => {

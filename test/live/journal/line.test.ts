@@ -109,8 +109,14 @@ describe('a line', () => {
   });
 
   it('a line that ends the run must name it, another one need not', () => {
-    const bare = '{"seq":1,"event":"token","payload":{"text":"x"}}\n{"seq":2,"type":"done","terminal":true}\n{"seq":3,"event":"cancel"}\n';
-    expect(parseAll(Buffer.from(bare)).map(({ record, malformed }) => record?.seq ?? malformed)).toEqual([1, 'FOREIGN', 'FOREIGN']);
+    const bare =
+      '{"seq":1,"event":"token"}\n{"seq":1,"event":"token","run_id":"other"}\n{"seq":2,"type":"done","terminal":true}\n{"seq":3,"event":"cancel"}\n';
+    expect(parseAll(Buffer.from(bare)).map(({ record, malformed }) => record?.seq ?? malformed)).toEqual([
+      1,
+      'FOREIGN',
+      'FOREIGN',
+      'FOREIGN',
+    ]);
   });
 
   it('16: a record behind a torn one is salvaged, and the torn part counts as malformed', () => {

@@ -288,6 +288,17 @@ describe('going on where a client has come to', () => {
     expect(back.turns).toEqual([]);
   });
 
+  it('a hint that would pass over a line is not followed', async () => {
+    const place = newPlace();
+    const path = writeJournal(place, tokens(20));
+    const position = await positionAfter(place);
+    add(place, ...[21, 22, 23].map((seq) => ({ ...token('next'), seq })));
+    const text = readFileSync(path, 'utf8');
+    const back = follow(place, { ...position, offset: text.lastIndexOf('\n', text.length - 2) + 1 });
+    await back.read();
+    expect(back.seqs).toEqual([21, 22, 23]);
+  });
+
   it('a line that stood before its place gives no hint that would pass over it', async () => {
     const place = newPlace();
     writeJournal(

@@ -1,0 +1,70 @@
+/**
+ * What every reader of one store needs: access that stays right, the sessions as a graph, and jobs for what can be slow.
+ */
+import type { JobLimits, JobPool } from '../jobs/pool.ts';
+import type { StoredSession } from '../session-store.ts';
+import { familyCatalogue } from './beyond-catalogue.ts';
+import type { Catalogue, PlacedSession } from './catalogue.ts';
+import type { ResultOf, StoreJob } from './jobs.ts';
+import type { SessionEntry } from './session-record.ts';
+import { type OpenStore, StoreAccess } from './store-access.ts';
+
+export interface StateDbOptions {
+  readonly profile: string;
+  readonly path: string;
+  readonly strictObserver: boolean;
+  readonly largestCatalogue: number;
+  /** Milliseconds that a search, an aggregate or a long transcript may take. */
+  readonly slowReadLimitMs: number;
+  readonly largestTranscript: number;
+  readonly jobs: JobPool;
+  /** The wall clock in epoch seconds. */
+  readonly now: () => number;
+}
+
+export class StoreReader {
+  readonly profile: string;
+  readonly path: string;
+  protected readonly options: StateDbOptions;
+  protected readonly access: StoreAccess;
+  readonly #sessions = new WeakMap<PlacedSession, StoredSession>();
+
+  constructor(options: StateDbOptions) {
+    this.profile = options.profile;
+    this.path = options.path;
+    this.options = options;
+    this.access = new StoreAccess(options.path, options);
+  }
+
+  /** Reads from the catalogue, or from one made of the families concerned where the store is too large for it. */
+  protected graph<T>(ids: readonly string[], work: (graph: Catalogue, store: OpenStore) => T): Promise<T> {
+    return this.access.read((store) => work(store.catalogue ?? familyCatalogue(store.connection, ids), store));
+  }
+
+  protected collect<T>(ids: readonly string[], graph: Catalogue, make: (entry: SessionEntry) => T): Map<string, T> {
+    const found = new Map<string, T>();
+    for (const id of ids) {
+      const entry = graph.get(id);
+      if (entry !== undefined) found.set(id, make(entry));
+    }
+    return found;
+  }
+
+  protected job<J extends StoreJob>(job: J, what: string): Promise<ResultOf<J>> {
+    const limits: JobLimits = { what, limitMs: this.options.slowReadLimitMs, setting: '--slow-read-limit' };
+    return this.options.jobs.run<ResultOf<J>>(
+      { path: this.options.path, strictObserver: this.options.strictObserver, epoch: this.access.epoch, job },
+      limits,
+    );
+  }
+
+  /** A session with its place in the graph; the same object until that or the session changes. */
+  protected stored(entry: SessionEntry, graph: Catalogue): StoredSession {
+    const placed = graph.placed(entry);
+    const known = this.#sessions.get(placed);
+    if (known !== undefined) return known;
+    const stored = { ...placed, profile: this.profile };
+    this.#sessions.set(placed, stored);
+    return stored;
+  }
+}
