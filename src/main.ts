@@ -49,8 +49,8 @@ export async function main(argv: readonly string[]): Promise<void> {
 function usageProblem(text: string): string {
   const [problem = '', hint = ''] = text
     .replace(/^error: /, '')
-    .replace(/\.$/, '')
     .trim()
+    .replace(/\.$/, '')
     .split(/\s*\n\s*/);
   return `caduceus: ${problem}${hint === '' ? '' : ` ${hint}`}; "caduceus serve --help" shows what there is.\n`;
 }
@@ -59,12 +59,19 @@ async function run(flags: Record<string, string | boolean>): Promise<void> {
   try {
     const config = readConfig(flags, process.env);
     const log = pino({ level: config.logLevel, base: null, redact: ['token', '*.token'] }, pino.destination({ dest: 2, sync: false }));
-    const server = await startServer(config, log);
+    const starting = startServer(config, log);
+    // Also for a signal that comes during the start, or the moment after it. One that fails is reported below.
     const stop = () => {
-      void server.close().then(() => process.exit(0));
+      starting
+        .then((server) => server.close())
+        .then(
+          () => process.exit(0),
+          () => {},
+        );
     };
     process.once('SIGINT', stop);
     process.once('SIGTERM', stop);
+    await starting;
   } catch (error) {
     if (!(error instanceof CaduceusError)) throw error;
     process.stderr.write(`caduceus: ${error.message}\n`);
@@ -124,7 +131,6 @@ export async function startServer(
   try {
     const port = await server.listen(config.host, config.port);
     const url = `http://${config.host.includes(':') && !config.host.startsWith('[') ? `[${config.host}]` : config.host}:${port}/`;
-    print(secret === null ? url : `${url}#token=${encodeURIComponent(secret)}`);
     if (config.readyFile !== null)
       await writeReadyFile(config.readyFile, {
         url,
@@ -134,6 +140,7 @@ export async function startServer(
         token: secret,
         home: profiles.home.root,
       }).catch(pathProblem('--ready-file', config.readyFile));
+    print(secret === null ? url : `${url}#token=${encodeURIComponent(secret)}`);
     log.info({ url, home: profiles.home.root, demo: demo !== null, version: version() }, 'listening');
     // Opened ahead of the first request, so that it doesn't wait for the catalogue or for a process to start.
     jobs.warmUp();

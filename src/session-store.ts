@@ -140,6 +140,8 @@ export interface SessionStore {
 
   sessions(ids: readonly string[]): Promise<ReadonlyMap<string, StoredSession>>;
   allSessions(): Promise<readonly StoredSession[]>;
+  /** Throws TOO_MANY_SESSIONS for a store with more of them than are compared: no change of one would be told. */
+  ensureFollowable(): Promise<void>;
   children(ids: readonly string[]): Promise<ReadonlyMap<string, readonly StoredSession[]>>;
   conversations(ids: readonly string[]): Promise<ReadonlyMap<string, Conversation>>;
   families(ids: readonly string[]): Promise<ReadonlyMap<string, Family<StoredSession>>>;

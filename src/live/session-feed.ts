@@ -71,7 +71,7 @@ export class SessionFeed {
 
   /**
    * Frames of changes, the first at once: the state of the sessions asked for, or what the cursor missed. Throws `InvalidInput` for a
-   * cursor that is none, `StoreUnreadable` when the store can't be read at the start.
+   * cursor that is none, TOO_MANY_SESSIONS where changes can't be told, `StoreUnreadable` when the store can't be read at the start.
    */
   async follow(store: SessionStore, options: FollowOptions, signal: AbortSignal): Promise<AsyncIterableIterator<LiveSessionsFrame>> {
     const cursor = options.after === null ? null : decodeSessionsCursor(options.after, store.profile);
@@ -83,6 +83,7 @@ export class SessionFeed {
     let generation: string;
     try {
       await store.check();
+      await store.ensureFollowable();
       if (options.sessionIds !== null) wanted = await withContinuations(store, options.sessionIds);
       generation = await store.generation();
       const missed = cursor === null ? null : this.#missed(hub, cursor, generation);

@@ -20,7 +20,6 @@ export interface Refusal {
   readonly message: string;
 }
 
-export const COOKIE = 'caduceus_session';
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 export class Gate {
@@ -65,7 +64,7 @@ export class Gate {
     if (token === null) return true;
     const bearer = bearerOf(headers.authorization);
     if (bearer !== null) return token.isToken(bearer);
-    const cookie = cookieOf(headers.cookie);
+    const cookie = cookieOf(headers.cookie, token.cookieName);
     return cookie !== null && token.isCookie(cookie);
   }
 
@@ -117,10 +116,10 @@ function bearerOf(header: string | undefined): string | null {
   return /^Bearer\s+(\S+)$/i.exec(header ?? '')?.[1] ?? null;
 }
 
-function cookieOf(header: string | undefined): string | null {
+function cookieOf(header: string | undefined, wanted: string): string | null {
   for (const part of (header ?? '').split(';')) {
     const [name, value] = part.trim().split('=', 2);
-    if (name === COOKIE && value !== undefined) return value;
+    if (name === wanted && value !== undefined) return value;
   }
   return null;
 }

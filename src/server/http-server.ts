@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { CaduceusError } from '../errors.ts';
 import type { Engine, EngineContext } from './engine.ts';
-import { COOKIE, type Gate, type Refusal } from './gate.ts';
+import type { Gate, Refusal } from './gate.ts';
 import { type GraphQLHttp, refusal, send } from './graphql-http.ts';
 import { GraphQLWs } from './graphql-ws.ts';
 import { createErrorMask } from './mask-error.ts';
@@ -121,7 +121,7 @@ export class HttpServer<C extends EngineContext> {
       deny(response, refused);
       return;
     }
-    if (token !== null) response.setHeader('set-cookie', `${COOKIE}=${token.cookieValue}; Path=/; HttpOnly; SameSite=Strict`);
+    if (token !== null) response.setHeader('set-cookie', `${token.cookieName}=${token.cookieValue}; Path=/; HttpOnly; SameSite=Strict`);
     response.writeHead(204).end();
   }
 }

@@ -48,10 +48,13 @@ function isExisting(error: unknown): boolean {
 /** Checks what a client sent. The session cookie is derived from the token, so that the page never holds the token itself. */
 export class TokenCheck {
   readonly #digest: Buffer;
+  /** Browsers keep cookies by host, not by port: servers of different tokens need different names. */
+  readonly cookieName: string;
   readonly cookieValue: string;
 
   constructor(token: string) {
     this.#digest = digest(token);
+    this.cookieName = `caduceus_${createHash('sha256').update(`caduceus cookie name\n${token}`).digest('hex').slice(0, 12)}`;
     this.cookieValue = createHash('sha256').update(`caduceus browser session\n${token}`).digest('base64url');
   }
 

@@ -45,6 +45,8 @@ export interface PassProbe {
   /** Compare the lengths of all rows and the hashes of young ones, in every segment; else the counts of the last one. */
   readonly thorough: boolean;
   readonly delegates: DelegatesProbe | null;
+  /** Rows that came back from being hidden, as far as a first try has found: their copies are wanted. */
+  readonly back: readonly string[];
   /** The stamp of the reading before: when nothing was committed since, the answer is null. */
   readonly stamp: string | null;
 }
@@ -144,15 +146,15 @@ function readPass(connection: StoreConnection, probe: PassProbe, now: number): C
   const youngSince = now - YOUNG_SECONDS;
   const known = probe.segments.map(({ sessionId }) => sessionId);
   const first = rowsAfter(connection, known, probe.after, MOST_ROWS + 1, youngSince);
-  const archived = new Set(first.filter(({ live }) => !live).map(({ sessionId }) => sessionId));
-  const looked = known.filter((id, index) => probe.thorough || index === known.length - 1 || archived.has(id));
+  // The archived twin of a pruned row, and the summary of a compaction, say that older rows were changed with them.
+  const telling = new Set(first.filter(({ live, summary }) => !live || summary).map(({ sessionId }) => sessionId));
+  const looked = known.filter((id, index) => probe.thorough || index === known.length - 1 || telling.has(id));
   const sessions = sessionsById(connection, looked);
   const present = looked.flatMap((id) => sessions.get(id) ?? []);
   const fresh = newSegments(connection, probe, sessions);
   const freshIds = fresh.map(({ id }) => id);
   const ids = [...known, ...freshIds];
-  // The archived twin of a pruned row says that the row itself was written over.
-  const touched = new Set([...touchedSegments(connection, probe, present), ...archived]);
+  const touched = new Set([...touchedSegments(connection, probe, present), ...telling]);
   const prints = rowPrints(connection, [...touched, ...freshIds], youngSince);
   const limit = prints.size > 0 ? MOST_REWRITTEN_ROWS : MOST_ROWS;
   const appended = first.length > MOST_ROWS && limit > MOST_ROWS ? rowsAfter(connection, known, probe.after, limit + 1, youngSince) : first;
@@ -167,7 +169,7 @@ function readPass(connection: StoreConnection, probe: PassProbe, now: number): C
     gone: looked.filter((id) => !sessions.has(id)),
     rows,
     more: appended.length > limit,
-    copies: rowCopies(connection, ids, rowIds),
+    copies: rowCopies(connection, ids, rowIds, probe.back),
     young: probe.thorough ? youngPrints(connection, known, youngSince) : [],
     newestAt: null,
     ...coordination(connection, ids, now),
@@ -191,7 +193,7 @@ function touchedSegments(connection: StoreConnection, probe: PassProbe, present:
     const counts = rowCounts(connection, ids, probe.after);
     return ids.filter((id) => {
       const [before, now] = [expected.get(id) ?? NO_DIGEST, counts.get(id) ?? NO_DIGEST];
-      return before.rows !== now.rows || before.live !== now.live;
+      return before.rows !== now.rows || before.live !== now.live || before.liveMarks !== now.liveMarks;
     });
   }
   const digests = rowDigests(connection, ids, probe.after);
@@ -203,6 +205,8 @@ export function isSameDigest(a: RowsDigest, b: RowsDigest): boolean {
     a.rows === b.rows &&
     a.live === b.live &&
     a.archived === b.archived &&
+    a.liveMarks === b.liveMarks &&
+    a.archivedMarks === b.archivedMarks &&
     a.contentBytes === b.contentBytes &&
     a.callsBytes === b.callsBytes &&
     a.displayBytes === b.displayBytes

@@ -31,12 +31,31 @@ export interface RowsDigest {
   readonly rows: number;
   readonly live: number;
   readonly archived: number;
+  /** Sums of the marks of live and of archived rows: one row that goes and another one that comes back leave the counts as they were. */
+  readonly liveMarks: number;
+  readonly archivedMarks: number;
   readonly contentBytes: number;
   readonly callsBytes: number;
   readonly displayBytes: number;
 }
 
-export const NO_DIGEST: RowsDigest = { rows: 0, live: 0, archived: 0, contentBytes: 0, callsBytes: 0, displayBytes: 0 };
+export const NO_DIGEST: RowsDigest = {
+  rows: 0,
+  live: 0,
+  archived: 0,
+  liveMarks: 0,
+  archivedMarks: 0,
+  contentBytes: 0,
+  callsBytes: 0,
+  displayBytes: 0,
+};
+
+const MARKS = 1_000_003;
+
+/** A number for a row id, small enough that many can be added. */
+export function markOf(rowId: bigint): number {
+  return Math.abs(Number(rowId % BigInt(MARKS)));
+}
 
 /** A row with what a follower tells about it. Of content over 256 KiB only the first 64 KiB are read. */
 export interface LiveRow
@@ -123,6 +142,7 @@ export function rowDigests(connection: StoreConnection, sessionIds: readonly str
   const { shape } = connection;
   const bytes = (name: string, sql: string) => `IFNULL(SUM(${sql}), 0) AS ${name}`;
   const sql = `SELECT m.session_id AS session_id, COUNT(*) AS row_count, SUM(${isLiveSql(shape, 'm')}) AS live, SUM(${isArchivedSql(shape, 'm')}) AS archived,
+      ${marks('live_marks', isLiveSql(shape, 'm'))}, ${marks('archived_marks', isArchivedSql(shape, 'm'))},
       ${bytes('content_bytes', 'octet_length(m.content)')}, ${bytes('calls_bytes', 'octet_length(m.tool_calls)')},
       ${bytes('display_bytes', displayBytesSql(shape))}
     FROM messages m WHERE m.session_id IN (SELECT value FROM json_each(?)) AND m.id <= ? GROUP BY m.session_id`;
@@ -132,6 +152,8 @@ export function rowDigests(connection: StoreConnection, sessionIds: readonly str
       rows: Number(row.row_count),
       live: Number(row.live),
       archived: Number(row.archived),
+      liveMarks: Number(row.live_marks),
+      archivedMarks: Number(row.archived_marks),
       contentBytes: Number(row.content_bytes),
       callsBytes: Number(row.calls_bytes),
       displayBytes: Number(row.display_bytes),
@@ -140,18 +162,17 @@ export function rowDigests(connection: StoreConnection, sessionIds: readonly str
   return found;
 }
 
-/** How many rows up to `upTo` there are, and how many of them are live: from a covering index, so cheap enough for every pass. */
-export function rowCounts(
-  connection: StoreConnection,
-  sessionIds: readonly string[],
-  upTo: string,
-): Map<string, Pick<RowsDigest, 'rows' | 'live'>> {
+export type RowCounts = Pick<RowsDigest, 'rows' | 'live' | 'liveMarks'>;
+
+/** How many rows up to `upTo` there are, and which of them are live: from a covering index, so cheap enough for every pass. */
+export function rowCounts(connection: StoreConnection, sessionIds: readonly string[], upTo: string): Map<string, RowCounts> {
+  const live = isLiveSql(connection.shape, 'm');
   // The plus keeps the bound out of the choice of an index: the one of (session, id) doesn't cover `active`.
-  const sql = `SELECT m.session_id AS session_id, COUNT(*) AS row_count, SUM(${isLiveSql(connection.shape, 'm')}) AS live
+  const sql = `SELECT m.session_id AS session_id, COUNT(*) AS row_count, SUM(${live}) AS live, ${marks('live_marks', live)}
     FROM messages m WHERE m.session_id IN (SELECT value FROM json_each(?)) AND +m.id <= ? GROUP BY m.session_id`;
-  const found = new Map<string, Pick<RowsDigest, 'rows' | 'live'>>(sessionIds.map((id) => [id, NO_DIGEST]));
+  const found = new Map<string, RowCounts>(sessionIds.map((id) => [id, NO_DIGEST]));
   for (const row of connection.all(sql, [idList(sessionIds), BigInt(upTo)])) {
-    found.set(String(row.session_id), { rows: Number(row.row_count), live: Number(row.live) });
+    found.set(String(row.session_id), { rows: Number(row.row_count), live: Number(row.live), liveMarks: Number(row.live_marks) });
   }
   return found;
 }
@@ -173,6 +194,10 @@ export function youngPrints(connection: StoreConnection, sessionIds: readonly st
   const sql = `SELECT ${printColumns(connection)} FROM messages m
     WHERE m.session_id IN (SELECT value FROM json_each(:sessions)) AND m.timestamp >= :young ORDER BY m.id LIMIT 500`;
   return connection.all(sql, { sessions: idList(sessionIds), young: youngSince }).map(decodePrint);
+}
+
+function marks(name: string, condition: string): string {
+  return `IFNULL(SUM(${condition} * abs(m.id % ${MARKS})), 0) AS ${name}`;
 }
 
 /** Not live, and summarised away (4.2). */

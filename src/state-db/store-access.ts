@@ -144,7 +144,7 @@ export class StoreAccess {
 
   close(): void {
     this.#closed = true;
-    if (this.#maintenance !== null) clearTimeout(this.#maintenance);
+    this.#cancelMaintenance();
     this.#opened?.connection.close();
     this.#opened = null;
     this.#listeners.clear();
@@ -195,6 +195,8 @@ export class StoreAccess {
       this.#failure = null;
       this.#opened = opened;
       this.#epoch++;
+      // One that was due for the store before must not stand in the way of this one's.
+      this.#cancelMaintenance();
       this.#fileSeen = fileIdentity(this.path);
       this.#noteHealth(sync?.rowsDamaged === true ? 'CORRUPT' : 'OK');
       // Also after a time without a readable store: everything may be different from what listeners were told.
@@ -322,6 +324,11 @@ export class StoreAccess {
       Math.max(0, scanAt - now),
     );
     this.#maintenance.unref();
+  }
+
+  #cancelMaintenance(): void {
+    if (this.#maintenance !== null) clearTimeout(this.#maintenance);
+    this.#maintenance = null;
   }
 
   async #maintain(opened: Opened): Promise<void> {

@@ -2,6 +2,7 @@
  * A session store over one `state.db`: the catalogue for what lists need, the main connection for keyed and bounded reads, other
  * processes for what can be slow.
  */
+import { CaduceusError } from '../errors.ts';
 import { mapNodes, type Page, type PageRequest } from '../paging.ts';
 import type {
   Conversation,
@@ -57,6 +58,15 @@ export class StateDbStore extends MessageStore implements SessionStore {
 
   sessions(ids: readonly string[]): Promise<Map<string, StoredSession>> {
     return this.graph(ids, (graph) => this.collect(ids, graph, (entry) => this.stored(entry, graph)));
+  }
+
+  async ensureFollowable(): Promise<void> {
+    if ((await this.access.fresh()).catalogue !== null) return;
+    throw new CaduceusError(
+      'TOO_MANY_SESSIONS',
+      'The store has more sessions than are kept in memory, so their changes are not noticed. Raise --largest-catalogue to follow them.',
+      { details: { setting: '--largest-catalogue' } },
+    );
   }
 
   async allSessions(): Promise<StoredSession[]> {

@@ -6,15 +6,18 @@ import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { graphql } from '../generated/gql.ts';
 import type { ResumeSubscription } from '../generated/graphql.ts';
-import { eventually, startTestServer } from '../support/server.ts';
+import { eventually, startTestServer, type TestServer } from '../support/server.ts';
 import { createSocketClient, subscribe } from '../support/sockets.ts';
 import { buildStore, M, S } from '../support/stores.ts';
 import { startWriter } from '../support/writer.ts';
 
 const RESUME = graphql(`
   subscription Resume($after: LiveCursor) {
-    liveSessions(after: $after, maxRateHz: 50) { cursor reset changes { sessionId kinds } }
+    liveSessions(after: $after, maxRateHz: 50) { cursor reset changes { sessionId session { title } } }
   }
+`);
+const PAGE = graphql(`
+  query PageOfOne($after: String) { sessions(first: 1, after: $after) { pageInfo { endCursor } nodes { sessionId title } } }
 `);
 const EVERYTHING =
   '{ sessions { nodes { title preview messages { totalCount nodes { text } } lineage { mermaid } } } usage(groupBy: [MODEL]) { sessions } }';
@@ -25,6 +28,9 @@ function freshHome(): string {
 }
 
 const digest = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
+
+const follow = (server: TestServer, after: string | null = null) =>
+  subscribe<ResumeSubscription>(createSocketClient(server), RESUME, { after });
 
 /** Processes that the server started. */
 function childrenOf(pid: number): number[] {
@@ -39,7 +45,13 @@ function childrenOf(pid: number): number[] {
   });
 }
 
-const isGone = (pid: number) => !existsSync(`/proc/${pid}`) || readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+function isGone(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+  } catch {
+    return !existsSync(`/proc/${pid}`);
+  }
+}
 
 describe('a server that is killed', () => {
   it('leaves the store as it was, no process behind, and the next start serves', async () => {
@@ -48,8 +60,7 @@ describe('a server that is killed', () => {
     const before = digest(first.storePath);
     await first.read(EVERYTHING);
     await first.read(SEARCH);
-    const client = createSocketClient(first);
-    await subscribe(client, RESUME).next();
+    await follow(first).next();
     const children = childrenOf(first.pid);
     expect(children.length).toBeGreaterThan(0);
     const answers = Array.from({ length: 20 }, () => first.query(EVERYTHING).catch(() => null));
@@ -63,7 +74,6 @@ describe('a server that is killed', () => {
     expect(digest(first.storePath)).toBe(before);
     const second = await startTestServer({ home });
     expect(await second.read('{ sessions { totalCount } }')).toEqual({ sessions: { totalCount: 2 } });
-    await second.stop();
   });
 
   it('does not take back what a writer has committed, or hold it up', async () => {
@@ -77,46 +87,66 @@ describe('a server that is killed', () => {
     await writer.close();
     const next = await startTestServer({ home });
     expect(await next.read('{ session(sessionId: "a") { title } }')).toEqual({ session: { title: 'after' } });
-    await next.stop();
   });
 });
 
-describe('a subscriber that comes back after a restart', () => {
-  it('gets a reset with everything, since nobody can tell what was missed', async () => {
+describe('after a restart', () => {
+  it('the cursor of a list is as good as ever, and that of a feed gives everything anew, since nobody can tell what was missed', async () => {
     const home = freshHome();
     const first = await startTestServer({ home });
-    const { liveSessions } = await subscribe<ResumeSubscription>(createSocketClient(first), RESUME).next();
+    const page = (await first.read(PAGE)).sessions;
+    const { cursor } = (await follow(first).next()).liveSessions;
     await first.stop('SIGKILL');
+    const writer = await startWriter(first.storePath);
+    await writer.exec("UPDATE sessions SET title = 'meanwhile' WHERE id = 'a'");
     const second = await startTestServer({ home });
-    const client = createSocketClient(second);
-    const resumed = await subscribe<ResumeSubscription>(client, RESUME, { after: liveSessions.cursor }).next();
-    expect(resumed.liveSessions.reset).toBe(true);
-    expect(resumed.liveSessions.changes.map(({ sessionId }) => sessionId).sort()).toEqual(['a', 'b']);
-    await client.dispose();
-    await second.stop();
-  });
-
-  it('finds the cursors of lists as good as ever', async () => {
-    const home = freshHome();
-    const first = await startTestServer({ home });
-    const page = '{ sessions(first: 1) { pageInfo { endCursor } nodes { sessionId } } }';
-    const { sessions } = await first.read<{ sessions: { pageInfo: { endCursor: string }; nodes: object[] } }, unknown>(page);
-    await first.stop();
-    const second = await startTestServer({ home });
-    const next = await second.read(`{ sessions(first: 1, after: "${sessions.pageInfo.endCursor}") { nodes { sessionId } } }`);
-    expect([...sessions.nodes, ...(next as { sessions: { nodes: object[] } }).sessions.nodes]).toEqual([
-      { sessionId: 'b' },
-      { sessionId: 'a' },
+    const next = (await second.read(PAGE, { after: page.pageInfo.endCursor })).sessions;
+    expect([...page.nodes, ...next.nodes]).toEqual([
+      { sessionId: 'b', title: 'b' },
+      { sessionId: 'a', title: 'meanwhile' },
     ]);
-    await second.stop();
+    const feed = follow(second, cursor);
+    const { reset, changes } = (await feed.next()).liveSessions;
+    expect(reset).toBe(true);
+    expect(Object.fromEntries(changes.map(({ sessionId, session }) => [sessionId, session?.title]))).toEqual({ a: 'meanwhile', b: 'b' });
+    // And from there it goes on as ever.
+    await writer.exec("UPDATE sessions SET title = 'now' WHERE id = 'b'");
+    expect((await feed.next()).liveSessions).toMatchObject({ reset: false, changes: [{ sessionId: 'b', session: { title: 'now' } }] });
+    await writer.close();
+  });
+});
+
+describe('two servers on one store', () => {
+  it('answer alike, hear the same changes, and one goes on when the other is killed', async () => {
+    const home = freshHome();
+    const before = digest(`${home}/state.db`);
+    const servers = await Promise.all([startTestServer({ home }), startTestServer({ home })]);
+    const [first, second] = servers;
+    const [one, other] = await Promise.all(servers.map((server) => server.read(EVERYTHING)));
+    expect(one).toEqual(other);
+    expect(digest(first.storePath)).toBe(before);
+    const feeds = [follow(first), follow(second)] as const;
+    const [{ liveSessions }] = await Promise.all([feeds[0].next(), feeds[1].next()]);
+    const writer = await startWriter(first.storePath);
+    for (const title of ['One', 'Two', 'Three']) {
+      await writer.exec('UPDATE sessions SET title = ? WHERE id = ?', [title, 'a']);
+      for (const feed of feeds) expect((await feed.next()).liveSessions.changes).toMatchObject([{ sessionId: 'a', session: { title } }]);
+    }
+    // A cursor of a list is the store's, one of a feed is of the process that counted.
+    const { sessions } = await first.read(PAGE);
+    expect((await second.read(PAGE, { after: sessions.pageInfo.endCursor })).sessions.nodes).toEqual([{ sessionId: 'a', title: 'Three' }]);
+    expect((await follow(second, liveSessions.cursor).next()).liveSessions.reset).toBe(true);
+    await first.stop('SIGKILL');
+    await writer.exec("UPDATE sessions SET title = 'Four' WHERE id = 'a'");
+    expect((await feeds[1].next()).liveSessions.changes).toMatchObject([{ session: { title: 'Four' } }]);
+    await writer.close();
   });
 });
 
 describe('a server that is asked to end', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('by %s ends with code 0, with clients connected, and leaves no process', async (signal) => {
     const server = await startTestServer({ home: freshHome() });
-    const client = createSocketClient(server);
-    await subscribe(client, RESUME).next();
+    await follow(server).next();
     await server.read(SEARCH);
     const children = childrenOf(server.pid);
     const start = performance.now();

@@ -15,7 +15,8 @@ import * as types from './graphql.ts';
  * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
  */
 type Documents = {
-    "\n  subscription Resume($after: LiveCursor) {\n    liveSessions(after: $after, maxRateHz: 50) { cursor reset changes { sessionId kinds } }\n  }\n": typeof types.ResumeDocument,
+    "\n  subscription Resume($after: LiveCursor) {\n    liveSessions(after: $after, maxRateHz: 50) { cursor reset changes { sessionId session { title } } }\n  }\n": typeof types.ResumeDocument,
+    "\n  query PageOfOne($after: String) { sessions(first: 1, after: $after) { pageInfo { endCursor } nodes { sessionId title } } }\n": typeof types.PageOfOneDocument,
     "\n  subscription Played { liveSessions { changes { sessionId kinds session { displayTitle } liveness { state } } } }\n": typeof types.PlayedDocument,
     "\n  query TitlesOfAll { sessions(orderBy: STARTED) { nodes { sessionId title } } }\n": typeof types.TitlesOfAllDocument,
     "\n  subscription Changes($ids: [String!], $after: LiveCursor) {\n    liveSessions(sessionIds: $ids, after: $after, maxRateHz: 50) { cursor reset changes { sessionId kinds session { title messageCount } } }\n  }\n": typeof types.ChangesDocument,
@@ -34,7 +35,8 @@ type Documents = {
     "\n  subscription Health { storeHealthChanged { health problem sessionCount } }\n": typeof types.HealthDocument,
 };
 const documents: Documents = {
-    "\n  subscription Resume($after: LiveCursor) {\n    liveSessions(after: $after, maxRateHz: 50) { cursor reset changes { sessionId kinds } }\n  }\n": types.ResumeDocument,
+    "\n  subscription Resume($after: LiveCursor) {\n    liveSessions(after: $after, maxRateHz: 50) { cursor reset changes { sessionId session { title } } }\n  }\n": types.ResumeDocument,
+    "\n  query PageOfOne($after: String) { sessions(first: 1, after: $after) { pageInfo { endCursor } nodes { sessionId title } } }\n": types.PageOfOneDocument,
     "\n  subscription Played { liveSessions { changes { sessionId kinds session { displayTitle } liveness { state } } } }\n": types.PlayedDocument,
     "\n  query TitlesOfAll { sessions(orderBy: STARTED) { nodes { sessionId title } } }\n": types.TitlesOfAllDocument,
     "\n  subscription Changes($ids: [String!], $after: LiveCursor) {\n    liveSessions(sessionIds: $ids, after: $after, maxRateHz: 50) { cursor reset changes { sessionId kinds session { title messageCount } } }\n  }\n": types.ChangesDocument,
@@ -56,7 +58,11 @@ const documents: Documents = {
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  subscription Resume($after: LiveCursor) {\n    liveSessions(after: $after, maxRateHz: 50) { cursor reset changes { sessionId kinds } }\n  }\n"): typeof import('./graphql.ts').ResumeDocument;
+export function graphql(source: "\n  subscription Resume($after: LiveCursor) {\n    liveSessions(after: $after, maxRateHz: 50) { cursor reset changes { sessionId session { title } } }\n  }\n"): typeof import('./graphql.ts').ResumeDocument;
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query PageOfOne($after: String) { sessions(first: 1, after: $after) { pageInfo { endCursor } nodes { sessionId title } } }\n"): typeof import('./graphql.ts').PageOfOneDocument;
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

@@ -214,7 +214,14 @@ export type ResumeSubscriptionVariables = Exact<{
 }>;
 
 
-export type ResumeSubscription = { liveSessions: { cursor: string, reset: boolean, changes: Array<{ sessionId: string, kinds: Array<LiveSessionChangeKind> }> } };
+export type ResumeSubscription = { liveSessions: { cursor: string, reset: boolean, changes: Array<{ sessionId: string, session: { title: string | null } | null }> } };
+
+export type PageOfOneQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type PageOfOneQuery = { sessions: { pageInfo: { endCursor: string | null }, nodes: Array<{ sessionId: string, title: string | null }> } };
 
 export type PlayedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
@@ -367,11 +374,26 @@ export const ResumeDocument = new TypedDocumentString(`
     reset
     changes {
       sessionId
-      kinds
+      session {
+        title
+      }
     }
   }
 }
     `) as unknown as TypedDocumentString<ResumeSubscription, ResumeSubscriptionVariables>;
+export const PageOfOneDocument = new TypedDocumentString(`
+    query PageOfOne($after: String) {
+  sessions(first: 1, after: $after) {
+    pageInfo {
+      endCursor
+    }
+    nodes {
+      sessionId
+      title
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<PageOfOneQuery, PageOfOneQueryVariables>;
 export const PlayedDocument = new TypedDocumentString(`
     subscription Played {
   liveSessions {

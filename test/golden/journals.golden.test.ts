@@ -1,17 +1,26 @@
 /** Run journals and turn journals against upstream's readers and writers: every case is equal, or a deviation of the table below. */
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { boundArgs } from '../../src/live/journal/bounded-json.ts';
-import type { JournalRecord, RunName } from '../../src/live/journal/line.ts';
+import type { RunName } from '../../src/live/journal/line.ts';
 import { readRunEvents, replayAfter } from '../../src/live/journal/run-events.ts';
-import { type RunSummary, sessionsOfRun, summarizeRun } from '../../src/live/journal/run-summary.ts';
+import { sessionsOfRun, summarizeRun } from '../../src/live/journal/run-summary.ts';
 import { terminalStateOf } from '../../src/live/journal/terminal.ts';
 import { deriveTurnStates, readTurnJournal, type TurnJournalEvent } from '../../src/live/journal/turn-journal.ts';
 import { isJsonObject } from '../../src/state-db/decode.ts';
 import { fixturesDir, goldenDifference, loadGolden } from '../support/golden.ts';
 import { journalLine } from '../support/journal-shape.ts';
+import {
+  decoded,
+  rawLine,
+  summaryToUpstream,
+  toUpstream,
+  type UpstreamRead,
+  withMalformed,
+  withoutOpenEnd,
+} from '../support/journal-upstream.ts';
 
 const FILE = 'webui-home journals';
 const golden = loadGolden<GoldenJournalCase>('webui-home', 'journals');
@@ -90,63 +99,6 @@ function verdict(
 
 const named = (args: GoldenJournalCase['args']): RunName => ({ sessionId: String(args.session_id), runId: String(args.run_id) });
 
-function toUpstream({ sessionId, runId }: RunName, record: JournalRecord) {
-  return {
-    version: 1,
-    event_id: `${runId}:${record.seq}`,
-    seq: record.seq,
-    run_id: runId,
-    session_id: sessionId,
-    event: record.event,
-    type: record.event,
-    created_at: record.createdAt,
-    terminal: record.terminal,
-    terminal_state: record.terminalState,
-    payload: record.payload,
-  };
-}
-
-function rawLine(path: string, line: number): string | undefined {
-  return readFileSync(path, 'utf8').split('\n')[line - 1];
-}
-
-interface UpstreamRead {
-  readonly events: readonly Record<string, unknown>[];
-  readonly malformed: readonly { readonly line: number; readonly raw: string }[];
-}
-
-/** Moves the lines that upstream takes for records and we don't to the malformed ones. */
-function withMalformed(path: string, isMalformed: (event: Record<string, unknown>) => boolean) {
-  return (value: unknown) => {
-    const read = value as UpstreamRead;
-    const dropped = read.events.filter(isMalformed);
-    const lines = readFileSync(path, 'utf8').split('\n');
-    const added = dropped.map((event) => {
-      const index = lines.findIndex((line) => line.startsWith('{') && goldenDifference(parsed(line), event) === null);
-      return { line: index + 1, raw: lines[index] ?? '' };
-    });
-    const malformed = [...read.malformed, ...added].sort((a, b) => a.line - b.line);
-    return { ...read, events: read.events.filter((event) => !isMalformed(event)), malformed };
-  };
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The file's last line, when no newline ends it. */
-function withoutOpenEnd(path: string) {
-  return (value: unknown) => {
-    const read = value as UpstreamRead;
-    const lines = readFileSync(path, 'utf8').split('\n').length;
-    return { ...read, malformed: read.malformed.filter(({ line }) => line !== lines) };
-  };
-}
-
 const hasBadSeq = ({ seq }: Record<string, unknown>) => typeof seq !== 'number';
 const isForeign = (session: string) => (event: Record<string, unknown>) => event.session_id !== undefined && event.session_id !== session;
 
@@ -191,22 +143,6 @@ function readWhole(args: GoldenJournalCase['args']): unknown {
   const isWhole = (each: GoldenJournalCase) =>
     each.function === 'read_run_events' && each.args.run_id === args.run_id && Object.keys(each.args).length === 2;
   return golden.cases.find(isWhole)?.result;
-}
-
-function summaryToUpstream(summary: RunSummary | null) {
-  if (summary === null) return null;
-  const { sessionId, runId, lastSeq } = summary;
-  return {
-    session_id: sessionId,
-    run_id: runId,
-    stream_id: runId,
-    event_count: summary.eventCount,
-    last_seq: lastSeq,
-    last_event_id: lastSeq === 0 ? null : `${runId}:${lastSeq}`,
-    terminal: summary.terminal,
-    terminal_state: summary.terminalState,
-    last_event: summary.lastEvent,
-  };
 }
 
 /** Upstream's summary as it would be without the records that we don't take. */
@@ -294,14 +230,6 @@ async function turnStates({ args, result }: GoldenJournalCase): Promise<Verdict>
     collisions: collisions.map(({ turnId, events: ends }) => ({ turn_id: turnId, events: fieldsOf(ends) })),
   };
   return verdict(ours, result);
-}
-
-/** Arguments of a call, with the encoded numbers of the fixtures. */
-function decoded(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(decoded);
-  if (!isJsonObject(value)) return value;
-  if (value.$float === 'inf') return Number.POSITIVE_INFINITY;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, decoded(item)]));
 }
 
 const HANDLERS: Readonly<Record<string, (golden: GoldenJournalCase) => Verdict | Promise<Verdict>>> = {

@@ -76,7 +76,7 @@ export const FIELD_CASES: readonly (readonly [number: string, FieldCase])[] = [
   ['F52', by(SEARCH)],
   ['F53', by(HEALTH)],
   ['F54', by(DAMAGE)],
-  ['F55', by(DAMAGE, FEED)],
+  ['F55', by(DAMAGE, 'live/session-feed-resume.test.ts')],
   ['F56', by(HEALTH)],
   ['F57', by(DAMAGE, 'graphql/fixtures.test.ts')],
   ['F58', by(DAMAGE)],

@@ -121,6 +121,27 @@ describe('F80: each event', () => {
   });
 });
 
+describe('a store with more sessions than are kept in memory', () => {
+  it('refuses to be followed, and says which setting moves the limit; it can still be read', async () => {
+    const large = await startInProcess({ rows: [S('a'), M('a', { content: 'hello' }), S('b')], settings: { largestCatalogue: '1' } });
+    const stream = await eventStream(large, LIVE);
+    expect((await stream.next())?.data).toMatchObject({
+      errors: [
+        {
+          message: expect.stringContaining('--largest-catalogue'),
+          extensions: { code: 'TOO_MANY_SESSIONS', setting: '--largest-catalogue' },
+        },
+      ],
+    });
+    stream.leave();
+    expect(await large.read('{ sessions { totalCount nodes { sessionId } } }')).toEqual({
+      sessions: { totalCount: 1, nodes: [{ sessionId: 'a' }] },
+    });
+    expect(await subscribers(large)).toBe(0);
+    await large.stop();
+  });
+});
+
 describe('the health of a store', () => {
   it('comes at once, and after each change of it', async () => {
     const own = await startInProcess({ rows: [S('a'), M('a', { content: 'hello' })] });

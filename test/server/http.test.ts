@@ -152,7 +152,7 @@ describe('the pages', () => {
     const answer = await http(server, { method: 'POST', path: '/sign-in', headers: server.headers, body: '{}' });
     expect([answer.status, answer.text]).toEqual([204, '']);
     const [set] = answer.headers['set-cookie'] ?? [];
-    expect(set).toMatch(/^caduceus_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
+    expect(set).toMatch(/^caduceus_[0-9a-f]{12}=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
     expect(set).not.toContain(server.token);
     expect((await http(server, { path: '/sign-in', headers: server.headers })).status).toBe(404);
   });

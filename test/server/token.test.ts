@@ -111,6 +111,8 @@ describe('what a client sent', () => {
     for (const text of ['', 'the-right-token-of-this', check.cookieValue.slice(1), `${check.cookieValue}x`]) {
       expect(check.isCookie(text)).toBe(false);
     }
-    expect(new TokenCheck('another-token-of-this').cookieValue).not.toBe(check.cookieValue);
+    const other = new TokenCheck('another-token-of-this');
+    expect(other.cookieValue).not.toBe(check.cookieValue);
+    expect(other.cookieName).not.toBe(check.cookieName);
   });
 });

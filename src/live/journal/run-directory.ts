@@ -172,7 +172,10 @@ export class RunDirectory {
     this.#parent ??= this.#watch(
       this.#root,
       (_, name) => {
-        if (name === null || name === own || name === basename(this.#root)) this.#onDirectoryEvent();
+        const isRoot = name === basename(this.#root);
+        // The root itself went, and with it the watch.
+        if (isRoot) this.#dropParentWatch();
+        if (name === null || name === own || isRoot) this.#onDirectoryEvent();
       },
       () => this.#dropParentWatch(),
     );

@@ -52,7 +52,7 @@ export class RunTailer {
   #generation: string | null = null;
   #reorder = new Reorder<JournalRecord>();
   /** The last record that was delivered in order. */
-  #last: JournalRecord | null = null;
+  #last: { readonly seq: number; readonly end: number } | null = null;
   /** Something was told of a file: that it is gone, or another one, has to be told as well. */
   #told: 'NOTHING' | 'POSITION' | 'GONE';
   /** A resumed position must turn up in the file when that is read from its beginning. */
@@ -191,6 +191,7 @@ export class RunTailer {
     else if (this.#told === 'GONE') this.#reset('RECREATED');
     this.#reorder = resume === null ? new Reorder() : new Reorder(resume.seq + 1, resume.holes);
     this.#generation = resume?.generation ?? null;
+    this.#last = resume === null || resume.offset === 0 ? null : { seq: resume.seq, end: resume.offset };
     this.#after = null;
     this.#told = 'POSITION';
     this.#awaited = resume !== null && resume.offset === 0 && resume.seq > 0 ? resume.seq : null;
@@ -243,7 +244,8 @@ export class RunTailer {
   #deliver(deliveries: readonly Delivery<JournalRecord>[]): void {
     if (deliveries.length === 0 || this.#generation === null) return;
     this.statistics.records += deliveries.length;
-    this.#last = deliveries.findLast(({ late }) => !late)?.record ?? this.#last;
+    const last = deliveries.findLast(({ late }) => !late)?.record;
+    if (last !== undefined) this.#last = { seq: last.seq, end: last.end };
     this.#emit({ kind: 'RECORDS', generation: this.#generation, deliveries });
   }
 
