@@ -122,8 +122,9 @@ type Contents = Omit<RowsReading, 'stamp' | 'generation' | 'at'>;
 function readBaseline(connection: StoreConnection, probe: BaselineProbe, now: number): Contents {
   const before = ancestorsOf(connection, probe.sessionId);
   const last = before.at(-1);
-  const sessions = probe.followContinuations && last !== undefined ? [...before, ...continuationsOf(connection, last)] : before;
-  const ids = sessions.map(({ id }) => id);
+  const sessions =
+    probe.followContinuations && last !== undefined ? [...before, ...continuationsOf(connection, last, idsOf(before))] : before;
+  const ids = idsOf(sessions);
   const tip = ids.at(-1);
   const highestRowId = highestRow(connection);
   const prints = rowPrints(connection, ids, now - YOUNG_SECONDS);
@@ -152,7 +153,7 @@ function readPass(connection: StoreConnection, probe: PassProbe, now: number): C
   const sessions = sessionsById(connection, looked);
   const present = looked.flatMap((id) => sessions.get(id) ?? []);
   const fresh = newSegments(connection, probe, sessions);
-  const freshIds = fresh.map(({ id }) => id);
+  const freshIds = idsOf(fresh);
   const ids = [...known, ...freshIds];
   const touched = new Set([...touchedSegments(connection, probe, present), ...telling]);
   const prints = rowPrints(connection, [...touched, ...freshIds], youngSince);
@@ -182,12 +183,13 @@ function newSegments(connection: StoreConnection, probe: PassProbe, sessions: Re
   const last = probe.segments.at(-1);
   if (last === undefined) return [...sessionsById(connection, [probe.sessionId]).values()];
   const session = sessions.get(last.sessionId);
-  return session === undefined || !probe.continuations ? [] : continuationsOf(connection, session);
+  const known = probe.segments.map(({ sessionId }) => sessionId);
+  return session === undefined || !probe.continuations ? [] : continuationsOf(connection, session, known);
 }
 
 /** Segments of which rows up to `after` changed, as far as the counts or, in a thorough pass, the lengths tell. */
 function touchedSegments(connection: StoreConnection, probe: PassProbe, present: readonly LiveSession[]): string[] {
-  const ids = present.map(({ id }) => id);
+  const ids = idsOf(present);
   const expected = new Map(probe.segments.map(({ sessionId, digest }) => [sessionId, digest]));
   if (!probe.thorough) {
     const counts = rowCounts(connection, ids, probe.after);
@@ -245,6 +247,10 @@ function newestTime(connection: StoreConnection, sessionId: string, upTo: string
     [sessionId, BigInt(upTo)],
   );
   return typeof row?.newest === 'number' ? row.newest : null;
+}
+
+function idsOf(sessions: readonly LiveSession[]): string[] {
+  return sessions.map(({ id }) => id);
 }
 
 const connections = new WeakMap<StoreConnection, number>();

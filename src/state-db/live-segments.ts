@@ -35,10 +35,10 @@ export function ancestorsOf(connection: StoreConnection, sessionId: string): Liv
   return chain;
 }
 
-/** What continues a session, step by step: of several children the best one; a marker counts only if it names the parent itself (11.2). */
-export function continuationsOf(connection: StoreConnection, start: LiveSession): LiveSession[] {
+/** What continues a session, step by step, up to a session that is known: of several children the best one; a marker counts only if it names the parent itself (11.2). */
+export function continuationsOf(connection: StoreConnection, start: LiveSession, known: Iterable<string>): LiveSession[] {
   const found: LiveSession[] = [];
-  const seen = new Set([start.id]);
+  const seen = new Set(known).add(start.id);
   for (let current = start; current.endReason === 'compression' && found.length < MOST_SEGMENTS; ) {
     const children = sessionsWhere(connection, 's.parent_session_id = ?', current.id);
     const next = children.filter((child) => !isForkBound(child, { resets: true })).sort(compareContinuations)[0];
