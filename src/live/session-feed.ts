@@ -316,7 +316,7 @@ export function describe(profile: string, { before, after }: SessionChange): Liv
 
 /** The newest state, with everything that happened since the last frame. */
 function merged(earlier: LiveSessionChange | undefined, later: LiveSessionChange): LiveSessionChange {
-  if (earlier === undefined) return later;
+  if (earlier === undefined || later.deleted) return later;
   return {
     ...later,
     kinds: [...new Set([...earlier.kinds, ...later.kinds])],

@@ -199,15 +199,14 @@ export class CatalogueSync {
     });
   }
 
+  /** Sessions whose counts moved are read again as a whole: rows that are gone may have gone with their session. */
   #recount(ids: readonly string[]): CatalogueChange[] {
     const stats = this.#stats(ids);
-    const states: States = [];
-    for (const id of ids) {
+    const moved = ids.filter((id) => {
       const entry = this.#catalogue.get(id);
-      const now = stats.get(id) ?? null;
-      if (entry !== undefined && !isSameStats(entry.stats, now)) states.push([id, toEntry(entry, now)]);
-    }
-    return this.#catalogue.apply(states);
+      return entry !== undefined && !isSameStats(entry.stats, stats.get(id) ?? null);
+    });
+    return moved.length === 0 ? [] : this.#reload(moved);
   }
 
   *#sweepSteps(): Generator<string[]> {

@@ -375,8 +375,10 @@ export class StoreAccess {
 
   #noteHealth(health: StoreHealth): void {
     if (this.#health === health) return;
+    // The first look at a store that is well changes nothing that anyone was told.
+    const isNews = this.#health !== null || health !== 'OK';
     this.#health = health;
-    this.#emit({ kind: 'HEALTH' });
+    if (isNews) this.#emit({ kind: 'HEALTH' });
   }
 }
 

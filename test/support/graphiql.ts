@@ -33,6 +33,8 @@ export async function openSignedIn(page: Page, server: TestServer): Promise<void
 
 export async function chooseTab(page: Page, name: string): Promise<void> {
   await page.getByRole('tab', { name }).getByRole('button', { name, exact: true }).click();
+  // The editor follows a moment later; until then the button runs the query of the tab before.
+  await page.locator('.graphiql-query-editor .view-lines', { hasText: name }).waitFor();
 }
 
 export async function run(page: Page): Promise<void> {
