@@ -4,7 +4,7 @@
 import { idList, type StoreConnection } from './connection.ts';
 import { RowReader } from './decode.ts';
 import { type LineageGraph, type LineageNode, parentWalk } from './lineage.ts';
-import type { ModelUsage, UsageFigures } from './usage.ts';
+import { type ModelUsage, tokenFigures, type UsageFigures } from './usage.ts';
 
 /**
  * The sessions whose auxiliary work counts for s: s and its parents, up to the nearest explicit branch, which owns what came before it only
@@ -91,12 +91,7 @@ export function dailyUsage(connection: StoreConnection, sessionIds: readonly str
     const usage: DailyUsage = {
       sessionId: cells.quietText('session_id') ?? '',
       day: cells.quietText('day') ?? '',
-      inputTokens: cells.count('input_tokens'),
-      outputTokens: cells.count('output_tokens'),
-      cacheReadTokens: cells.count('cache_read_tokens'),
-      cacheWriteTokens: cells.count('cache_write_tokens'),
-      reasoningTokens: cells.count('reasoning_tokens'),
-      apiCalls: cells.count('api_call_count'),
+      ...tokenFigures(cells),
       estimatedCostUsd: cells.number('estimated_cost_usd'),
       actualCostUsd: cells.number('actual_cost_usd'),
       costStatus: null,

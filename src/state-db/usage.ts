@@ -104,15 +104,22 @@ function decodeModelUsage(row: SqlRow): ModelUsage {
     billingBaseUrl: withoutCredentials(cells.quietText('billing_base_url')) ?? '',
     billingMode: cells.text('billing_mode') ?? '',
     task: cells.text('task') ?? '',
+    ...tokenFigures(cells),
+    ...modelCosts(cells),
+    firstSeenAt: cells.time('first_seen'),
+    lastSeenAt: cells.time('last_seen'),
+  };
+}
+
+/** The token and call counters of a row whose columns are named as in `COUNTERS`. */
+export function tokenFigures(cells: RowReader): Omit<UsageFigures, 'estimatedCostUsd' | 'actualCostUsd' | 'costStatus'> {
+  return {
     inputTokens: cells.count('input_tokens'),
     outputTokens: cells.count('output_tokens'),
     cacheReadTokens: cells.count('cache_read_tokens'),
     cacheWriteTokens: cells.count('cache_write_tokens'),
     reasoningTokens: cells.count('reasoning_tokens'),
     apiCalls: cells.count('api_call_count'),
-    ...modelCosts(cells),
-    firstSeenAt: cells.time('first_seen'),
-    lastSeenAt: cells.time('last_seen'),
   };
 }
 
@@ -214,12 +221,7 @@ function toBucket(row: SqlRow, groupBy: readonly UsageDimension[], profile: stri
     sessions: cells.count('sessions'),
     sessionsWithoutCost: cells.count('costless'),
     usage: {
-      inputTokens: cells.count('input_tokens'),
-      outputTokens: cells.count('output_tokens'),
-      cacheReadTokens: cells.count('cache_read_tokens'),
-      cacheWriteTokens: cells.count('cache_write_tokens'),
-      reasoningTokens: cells.count('reasoning_tokens'),
-      apiCalls: cells.count('api_call_count'),
+      ...tokenFigures(cells),
       estimatedCostUsd: cells.number('estimated_cost_usd'),
       actualCostUsd: cells.number('actual_cost_usd'),
       costStatus: cells.text('cost_status'),
