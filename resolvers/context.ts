@@ -2,6 +2,8 @@
  * What every resolver is handed: the profiles, the loaders of this request, and the signal that its client has gone.
  */
 import type { RunSummaries } from '../src/live/journal/run-summary.ts';
+import type { LiveTurns } from '../src/live/live-turns.ts';
+import type { WebUiLiveness } from '../src/live/liveness/web-ui-liveness.ts';
 import type { SessionFeed } from '../src/live/session-feed.ts';
 import type { ProfileRegistry } from '../src/profiles.ts';
 import type { SessionStore } from '../src/session-store.ts';
@@ -11,9 +13,12 @@ import { createLoaders, type StoreLoaders } from './loaders.ts';
 export interface Services {
   readonly profiles: ProfileRegistry;
   readonly feed: SessionFeed;
+  readonly liveTurns: LiveTurns;
   /** The folder of the Web UI's run journals, and what was read of them. */
   readonly journalRoot: string;
   readonly runs: RunSummaries;
+  /** What the Web UI's files say about turns under way. */
+  readonly webUi: WebUiLiveness;
   readonly version: string;
   readonly writable: boolean;
   readonly limits: { readonly maxCost: number; readonly maxDepth: number };
@@ -42,7 +47,7 @@ export function createContext(services: Services, signal: AbortSignal): Context 
       const store = services.profiles.opened(profile);
       const known = loaders.get(store);
       if (known !== undefined) return known;
-      const made = createLoaders(store);
+      const made = createLoaders(store, services.webUi);
       loaders.set(store, made);
       return made;
     },

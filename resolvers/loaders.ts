@@ -3,6 +3,7 @@
  */
 import DataLoader from 'dataloader';
 import { StoreUnreadable } from '../src/errors.ts';
+import type { WebUiLiveness } from '../src/live/liveness/web-ui-liveness.ts';
 import type { PageRequest } from '../src/paging.ts';
 import type { MessagesQuery, SessionStore, StoredTranscript, TranscriptQuery } from '../src/session-store.ts';
 import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
@@ -11,7 +12,7 @@ export type StoreLoaders = ReturnType<typeof createLoaders>;
 
 export type MessagePageKey = MessagesQuery & { readonly page: PageRequest };
 
-export function createLoaders(store: SessionStore) {
+export function createLoaders(store: SessionStore, webUi: WebUiLiveness) {
   return {
     session: byKey((ids) => store.sessions(ids), null),
     children: byKey((ids) => store.children(ids), []),
@@ -25,7 +26,7 @@ export function createLoaders(store: SessionStore) {
     dailyUsage: byKey((ids) => store.dailyUsage(ids), []),
     recentTurns: byKey((ids) => store.recentTurns(ids), []),
     resumeTarget: byKey((ids) => store.resumeTargets(ids), null),
-    liveness: byKey((ids) => store.liveness(ids), null),
+    liveness: byKey(async (ids) => webUi.forSessions(store.profile, await store.liveness(ids)), null),
     // One answer for the whole store, however many sessions ask for it.
     status: inOrder((keys: readonly object[]) => store.status().then((status) => keys.map(() => status))),
     message: byKey((rowIds) => store.messages(rowIds), null),

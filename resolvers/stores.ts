@@ -62,9 +62,19 @@ export async function usage(_: unknown, args: UsageArguments, ctx: Context): Pro
   return store.usage({ since, before, sources, sessionId }, args.groupBy);
 }
 
+/** Of a session that isn't there. */
+export const GONE_LIVENESS: Liveness = {
+  state: 'UNKNOWN',
+  certainty: 'LOW',
+  evidence: ['The session is gone.'],
+  lastSignalAt: null,
+  basis: 'NOTHING',
+  holderPid: null,
+};
+
 export async function liveness(session: StoredSession, _: unknown, ctx: Context): Promise<Liveness> {
   const found = await ctx.loaders(session.profile).liveness.load(session.id);
-  return found ?? { state: 'UNKNOWN', certainty: 'LOW', evidence: ['The session is gone.'], lastSignalAt: null };
+  return found ?? GONE_LIVENESS;
 }
 
 const MOST_DELEGATIONS = 200;

@@ -19,5 +19,6 @@ import './message.ts';
 import './search.ts';
 import './run.ts';
 import './live.ts';
+import './live-turn.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

@@ -13,7 +13,10 @@ import { type Config, readConfig, SETTINGS } from './config.ts';
 import { CaduceusError } from './errors.ts';
 import { JobPool } from './jobs/pool.ts';
 import { RunSummaries } from './live/journal/run-summary.ts';
+import { LiveTurns } from './live/live-turns.ts';
+import { WebUiLiveness } from './live/liveness/web-ui-liveness.ts';
 import { SessionFeed } from './live/session-feed.ts';
+import { StoreWatches } from './live/store-watches.ts';
 import { locateHome, ProfileRegistry } from './profiles.ts';
 import { Engine } from './server/engine.ts';
 import { Gate } from './server/gate.ts';
@@ -92,13 +95,22 @@ export async function startServer(
   const demo = await startDemo(config).catch(pathProblem('--state-dir', config.stateDir));
   const jobs = new JobPool(programUrl('./jobs/job-process'), config.slowReaders);
   const profiles = openProfiles(config, demo?.home ?? null, jobs);
-  const feed = new SessionFeed(collapseRepeats((error, times) => log.error({ err: error, times }, 'looking at a store failed')));
-  const journalRoot = join(config.webUiDir ?? join(profiles.home.root, 'webui'), 'sessions', '_run_journal');
+  const onError = collapseRepeats((error, times) => log.error({ err: error, times }, 'looking at a store failed'));
+  const watches = new StoreWatches(onError);
+  const feed = new SessionFeed(watches);
+  // The demo has its Web UI in its own home, wherever that of this machine is.
+  const webUiDir = (demo === null ? config.webUiDir : null) ?? join(profiles.home.root, 'webui');
+  const sessionsDir = join(webUiDir, 'sessions');
+  const journalRoot = join(sessionsDir, '_run_journal');
+  const runs = new RunSummaries(journalRoot);
+  const liveTurns = new LiveTurns({ watches, sessionsDir, now: () => Date.now() / 1000, onError });
   const services: Services = {
     profiles,
     feed,
+    liveTurns,
     journalRoot,
-    runs: new RunSummaries(journalRoot),
+    runs,
+    webUi: new WebUiLiveness({ sessionsDir, runs, now: () => Date.now() / 1000 }),
     version: version(),
     writable: false,
     limits: { maxCost: config.maxCost, maxDepth: config.maxDepth },
@@ -125,6 +137,8 @@ export async function startServer(
     demo?.stop();
     await server.close();
     feed.close();
+    liveTurns.close();
+    watches.close();
     profiles.close();
     jobs.close();
   };
@@ -180,12 +194,13 @@ interface Demo {
 /** The demo home when it was asked for, or when the machine has no store of its own; with a turn that plays in another process. */
 async function startDemo(config: Config): Promise<Demo | null> {
   if (!config.demo && (await hasStore(config))) return null;
-  const [{ ensureDemoHome }, { fork }] = await Promise.all([import('./demo/demo-store.ts'), import('node:child_process')]);
+  const [{ ensureDemoHome, webUiDir }, { fork }] = await Promise.all([import('./demo/demo-store.ts'), import('node:child_process')]);
   const { home } = await ensureDemoHome(join(config.stateDir, 'demo'));
-  const player = fork(programUrl('./demo/live-turn-player'), [join(home, 'state.db'), '--turns', 'forever'], {
-    execArgv: [],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
+  const player = fork(
+    programUrl('./demo/live-turn-player'),
+    [join(home, 'state.db'), '--web-ui-dir', webUiDir(home), '--turns', 'forever'],
+    { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
+  );
   player.unref();
   player.channel?.unref();
   return { home, stop: () => player.kill() };

@@ -12,6 +12,7 @@ import type { Family } from './state-db/family.ts';
 import type { EdgeKind } from './state-db/lineage.ts';
 import type { HiddenReason, ListQuery } from './state-db/listing.ts';
 import type { BaselineProbe, PassProbe, RowsReading } from './state-db/live-reading.ts';
+import type { LiveRow } from './state-db/live-rows.ts';
 import type { Backend, Delegation, Hold, Liveness } from './state-db/liveness.ts';
 import type { MessageRecord } from './state-db/message-row.ts';
 import type { Anchor, ToolCallKey } from './state-db/messages.ts';
@@ -184,6 +185,11 @@ export interface SessionStore {
 
   /** What a follower of one conversation reads, on one snapshot; null when nothing was committed since the probe's stamp. */
   readRows(probe: BaselineProbe | PassProbe): Promise<RowsReading | null>;
+
+  /** Names the state of the store: another one means that something was committed. */
+  commitStamp(): Promise<string>;
+  /** Rows of the sessions with ids above one and up to another, in id order; at most 2,000. */
+  rowsBetween(sessionIds: readonly string[], after: string, upTo: string): Promise<readonly LiveRow[]>;
 
   /** Looks for changes by other programs now; listeners hear of them. Never throws for a store that can't be read. */
   check(): Promise<void>;

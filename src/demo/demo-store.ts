@@ -17,7 +17,7 @@ const LOCK_STALE_MS = 10_000;
 const LOCK_POLL_MS = 50;
 
 export interface DemoHome {
-  /** A Hermes home: `state.db`, and `profiles/work/state.db`. */
+  /** A Hermes home: `state.db`, and `profiles/work/state.db`; `webui/` comes with the first live turn. */
   readonly home: string;
 }
 
@@ -35,6 +35,11 @@ export async function ensureDemoHome(dir: string, now: number = Date.now() / 100
     await release();
   }
   return { home };
+}
+
+/** Where the demo's turns leave the files of the Web UI: in its home, as at the owner's. */
+export function webUiDir(home: string): string {
+  return join(home, 'webui');
 }
 
 async function isFresh(home: string, now: number): Promise<boolean> {
@@ -73,6 +78,8 @@ function newestActivity(path: string): number {
 /** Whatever happens in between, the marker is there before a store is, so that the next start may replace it. */
 async function makeDemo(home: string, now: number): Promise<void> {
   await writeMarker(home, 'being made', now);
+  // The Web UI's files speak of sessions that are no more.
+  await rm(webUiDir(home), { recursive: true, force: true });
   const [main, work] = storesOf(home);
   await makeStore(work, workProfile(now));
   await makeStore(main, defaultProfile(now));

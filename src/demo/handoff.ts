@@ -1,5 +1,13 @@
 /** The rows that a compaction leaves behind, in their three shapes (`spec/state-db.md` 7.5). */
 import { DELIM, END, PRIOR, SUM } from '../state-db/summary-markers.ts';
+import type { Columns } from './session-draft.ts';
+
+/** What a compaction leaves of the rows before it: a summary, or rows as they are. */
+export type Handoff = string | readonly Columns[];
+
+export function handoffRows(handoff: Handoff): readonly Columns[] {
+  return typeof handoff === 'string' ? [{ role: 'user', content: standaloneSummary(handoff), display_kind: 'hidden' }] : handoff;
+}
 
 /** A row that is nothing but a summary. */
 export function standaloneSummary(summary: string): string {

@@ -1,19 +1,26 @@
 /**
  * A program that plays live turns into a demo store, in a process of its own, as an agent would:
  *
- *   node live-turn-player.js <path to state.db> [--session ID] [--pace-ms N] [--turns N|forever] [--parent-pid PID]
+ *   node live-turn-player.js <path to state.db> [--web-ui-dir DIR] [--session ID] [--pace-ms N] [--turns N|forever] [--parent-pid PID]
  *
- * It ends after its turns, at SIGTERM or SIGINT, or when the process that started it is gone; a lease that it holds is given back.
+ * With `--web-ui-dir`, the state directory of a Web UI, it plays the Web UI's part too: turns that aren't those of a chat platform stream
+ * their text into a run journal, as `spec/live-turns.md` 2 orders it. It ends after its turns, at SIGTERM or SIGINT, or when the process that started it is gone; a lease that
+ * it holds is given back, and a run of the Web UI counts as cancelled.
  */
+import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import Database from 'better-sqlite3';
 import { playTurn, type TurnOptions } from './live-turn.ts';
+import { removeOldRuns } from './old-runs.ts';
+import { SeededRandom } from './random.ts';
 import { parseScripts, type Script } from './script.ts';
 import { LIVE_SCRIPTS } from './scripts-live.ts';
 import { setWriterPragmas } from './state-db-schema.ts';
 import { TurnLost } from './turn-writer.ts';
+import { WebUiFiles } from './web-ui-files.ts';
+import { WebUiRun } from './web-ui-run.ts';
 
 export { playTurn, type TurnOptions, type TurnStep } from './live-turn.ts';
 
@@ -22,6 +29,10 @@ const DEFAULT_PACE_MS = 1500;
 const REST_BEATS = 8;
 /** A session that has grown longer is left to rest: a player that runs for days must not make one without end. */
 const MAX_MESSAGES = 300;
+/** Journals of finished runs that stay: enough to look back at, and a player that runs for days fills no disk. */
+const KEPT_RUNS = 5;
+/** Their turns run in the gateway, which writes no journal. */
+const CHAT_PLATFORMS: ReadonlySet<string> = new Set(['telegram', 'discord']);
 const PARENT_POLL_MS = 1000;
 /** The owner's patience with other writers; waiting blocks nobody in this process. */
 const BUSY_TIMEOUT_MS = 20_000;
@@ -30,6 +41,8 @@ export interface PlayerOptions {
   /** Play in this session only; without it the scripts choose. */
   readonly session?: string | undefined;
   readonly paceMs?: number;
+  /** The Web UI's state directory, which has `sessions/` below it; without it only the store shows the turns. */
+  readonly webUiDir?: string | undefined;
   /** How many turns; `Infinity` goes on until the signal. */
   readonly turns?: number;
   readonly signal?: AbortSignal;
@@ -41,6 +54,7 @@ export interface PlayerOptions {
  */
 export async function playTurns(path: string, options: PlayerOptions = {}): Promise<void> {
   const { paceMs = DEFAULT_PACE_MS, turns = Number.POSITIVE_INFINITY, signal = new AbortController().signal } = options;
+  const webUi = options.webUiDir === undefined ? null : new WebUiFiles(options.webUiDir);
   const scripts = parseScripts(LIVE_SCRIPTS);
   const db = new Database(path, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
   try {
@@ -49,12 +63,22 @@ export async function playTurns(path: string, options: PlayerOptions = {}): Prom
     for (let turn = 0; turn < turns && !signal.aborted; turn += 1) {
       const script = scripts[turn % scripts.length];
       if (script === undefined) return;
-      last = await perform(db, turnOptions(db, script, options.session, last), paceMs, signal);
+      const chosen = turnOptions(db, script, options.session, last);
+      last = await perform(db, webUi === null ? chosen : throughWebUi(chosen, webUi), paceMs, signal);
+      if (webUi !== null) removeOldRuns(webUi, KEPT_RUNS);
       await pause(REST_BEATS * paceMs, signal);
     }
   } finally {
     db.close();
   }
+}
+
+/** What would be said in a terminal is said in the Web UI, which may go on with sessions of the terminal and closes none. */
+function throughWebUi(options: TurnOptions, files: WebUiFiles): TurnOptions {
+  if (CHAT_PLATFORMS.has(options.script.source)) return options;
+  const random = new SeededRandom(randomBytes(4).readUInt32LE());
+  const webUi = new WebUiRun(files, random, randomBytes(16).toString('hex'));
+  return { ...options, script: { ...options.script, source: 'webui' }, end: undefined, webUi };
 }
 
 /** Gives the session where the turn ended; undefined when it was lost. */
@@ -123,12 +147,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
-const USAGE = 'Usage: live-turn-player <path to state.db> [--session ID] [--pace-ms N] [--turns N|forever] [--parent-pid PID]';
+const USAGE =
+  'Usage: live-turn-player <path to state.db> [--web-ui-dir DIR] [--session ID] [--pace-ms N] [--turns N|forever] [--parent-pid PID]';
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
+      'web-ui-dir': { type: 'string' },
       session: { type: 'string' },
       'pace-ms': { type: 'string', default: String(DEFAULT_PACE_MS) },
       turns: { type: 'string', default: 'forever' },
@@ -144,7 +170,7 @@ async function main(): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  await playTurns(path, { session: values.session, paceMs, turns, signal: endOfProcess(parentPid) });
+  await playTurns(path, { webUiDir: values['web-ui-dir'], session: values.session, paceMs, turns, signal: endOfProcess(parentPid) });
   // An open IPC channel would keep a process alive that has nothing left to do.
   if (process.connected) process.disconnect();
 }

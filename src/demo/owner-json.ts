@@ -19,3 +19,16 @@ export function ownerJson(value: unknown): string {
 export function structuredContent(parts: readonly unknown[]): string {
   return `${STRUCTURED_PREFIX}${ownerJson(parts)}`;
 }
+
+/**
+ * JSON text as the Web UI writes it into its journals (`spec/live-turns.md` 3.2): compact, non-ASCII raw, and the words of its encoder
+ * for numbers that JSON doesn't know. A number with a fraction of zero is written as an integer.
+ */
+export function compactJson(value: unknown): string {
+  if (typeof value === 'number' && !Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity';
+  if (Array.isArray(value)) return `[${value.map(compactJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  return `{${Object.entries(value)
+    .map(([key, member]) => `${JSON.stringify(key)}:${compactJson(member)}`)
+    .join(',')}}`;
+}

@@ -4,11 +4,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import type Database from 'better-sqlite3';
-import { standaloneSummary } from './handoff.ts';
+import { type Handoff, handoffRows } from './handoff.ts';
 import { modelNamed } from './models.ts';
-import { ownerJson } from './owner-json.ts';
 import { SeededRandom } from './random.ts';
-import type { ToolUse } from './script.ts';
 import { type Columns, stamp } from './session-draft.ts';
 
 const LEASE_SECONDS = 300;
@@ -73,11 +71,11 @@ export class TurnWriter {
     this.commit(() => this.run('DELETE FROM session_turn_leases WHERE holder = ?', holder));
   }
 
-  /** A new session and its first row, in one commit. */
-  beginSession(columns: Columns, firstRow: Columns): void {
-    this.commit(() => {
+  /** A new session and its first rows, in one commit; gives the ids of the rows. */
+  beginSession(columns: Columns, rows: readonly Columns[]): number[] {
+    return this.commit(() => {
       this.insert('sessions', { started_at: this.now(), profile_name: 'default', ...columns });
-      this.insertRow(String(columns.id), firstRow);
+      return rows.map((row) => this.insertRow(String(columns.id), row));
     });
   }
 
@@ -86,16 +84,9 @@ export class TurnWriter {
     return this.commit(() => this.insertRow(sessionId, row));
   }
 
-  /** The assistant's row that asks for tools; gives the id of each call. */
-  appendCalls(sessionId: string, uses: readonly ToolUse[], text: string, columns: Columns): string[] {
-    const ids = uses.map(() => `call_${this.token(10)}`);
-    const calls = uses.map((use, index) => ({
-      id: ids[index],
-      type: 'function',
-      function: { name: use.tool, arguments: ownerJson(use.args) },
-    }));
-    this.append(sessionId, { role: 'assistant', content: text, tool_calls: ownerJson(calls), finish_reason: 'tool_calls', ...columns });
-    return ids;
+  /** Several rows in one commit; gives their ids. */
+  appendAll(sessionId: string, rows: readonly Columns[]): number[] {
+    return this.commit(() => rows.map((row) => this.insertRow(sessionId, row)));
   }
 
   /** The label of what goes on: at most once a minute, unless a compaction begins or ends, and never backwards (6.3). */
@@ -172,22 +163,37 @@ export class TurnWriter {
   }
 
   /**
-   * Rotation (C2): the child with the summary and copies of the rows from `fromRow` on, and the end of the parent, in one commit.
-   * Throws TurnLost when the parent isn't open any more.
+   * Rotation (C2): the child with the handoff and copies of the rows from `fromRow` on, and the end of the parent, in one commit.
+   * Gives the ids of the child's rows. Throws TurnLost when the parent isn't open any more.
    */
-  rotate(parentId: string, childId: string, summary: string, fromRow: number): void {
-    this.commit(() => {
+  rotate(parentId: string, childId: string, handoff: Handoff, fromRow: number): number[] {
+    return this.commit(() => {
       const now = this.now();
       const ended = "UPDATE sessions SET ended_at = ?, end_reason = 'compression' WHERE id = ? AND ended_at IS NULL";
       if (this.run(ended, now, parentId) !== 1) throw new TurnLost(`session ${parentId} isn't open`);
       const sql = `INSERT INTO sessions (id, parent_session_id, started_at, ${INHERITED})
         SELECT ?, id, ?, ${INHERITED} FROM sessions WHERE id = ?`;
       this.run(sql, childId, now, parentId);
-      this.insertRow(childId, { role: 'user', content: standaloneSummary(summary), display_kind: 'hidden' });
-      const tail = this.db.prepare<[string, number], Columns>(
-        'SELECT * FROM messages WHERE session_id = ? AND id >= ? AND active = 1 ORDER BY id',
-      );
-      for (const { id: _, ...columns } of tail.all(parentId, fromRow)) this.insertRow(childId, columns);
+      const clones = this.liveFrom(parentId, fromRow).map(cloned);
+      return [...handoffRows(handoff), ...clones].map((row) => this.insertRow(childId, row));
+    });
+  }
+
+  /**
+   * Compaction in place (C1): what was live is archived, the handoff and copies of the rows from `fromRow` on follow under new ids, and
+   * the counters say what is live now. Gives the ids of the handoff's rows, and of the copies by those of their originals.
+   */
+  compact(sessionId: string, handoff: Handoff, fromRow: number): { readonly handoff: number[]; readonly carried: [number, number][] } {
+    return this.commit(() => {
+      const rows = this.liveFrom(sessionId, fromRow);
+      this.run('UPDATE messages SET active = 0, compacted = 1 WHERE session_id = ? AND active = 1', sessionId);
+      // Where copies know which message they are, the originals aren't shown beside them (6.1).
+      const retired = 'UPDATE messages SET compacted = 0 WHERE id = ?';
+      for (const row of rows) if ('display_identity' in row) this.run(retired, row.id);
+      const ids = handoffRows(handoff).map((row) => this.insertRow(sessionId, row));
+      const carried = rows.map((row): [number, number] => [row.id, this.insertRow(sessionId, cloned(row))]);
+      this.recount(sessionId);
+      return { handoff: ids, carried };
     });
   }
 
@@ -226,6 +232,11 @@ export class TurnWriter {
     return undefined;
   }
 
+  /** The surface that a session came from. */
+  sourceOf(sessionId: string): string {
+    return String(this.value('SELECT source FROM sessions WHERE id = ?', sessionId) ?? '');
+  }
+
   /** How many segments a conversation has, up to this one. */
   segments(sessionId: string): number {
     return this.ancestors(sessionId).length;
@@ -249,6 +260,20 @@ export class TurnWriter {
       seen.push(parent.id);
     }
     return seen;
+  }
+
+  /** The live rows of a session from this one on. */
+  liveFrom(sessionId: string, fromRow: number): (Columns & { id: number })[] {
+    const sql = 'SELECT * FROM messages WHERE session_id = ? AND active = 1 AND id >= ? ORDER BY id';
+    return this.db.prepare<[string, number], Columns & { id: number }>(sql).all(sessionId, fromRow);
+  }
+
+  /** What a rewrite leaves counts for live rows only. */
+  recount(sessionId: string): void {
+    const live = 'FROM messages WHERE session_id = sessions.id AND active = 1';
+    const sql = `UPDATE sessions SET message_count = (SELECT COUNT(*) ${live}),
+      tool_call_count = (SELECT COALESCE(SUM(json_array_length(tool_calls)), 0) ${live}) WHERE id = ?`;
+    this.run(sql, sessionId);
   }
 
   private insertRow(sessionId: string, columns: Columns): number {
@@ -279,6 +304,11 @@ export class TurnWriter {
   private commit<Result>(work: () => Result): Result {
     return this.db.transaction(work).immediate();
   }
+}
+
+/** A copy gets an id and a place of its own; what it says, and when, stays. */
+function cloned({ id: _, display_order: _order, ...columns }: Columns): Columns {
+  return { ...columns, active: 1, compacted: 0 };
 }
 
 /** What a continuation takes over from its parent. */

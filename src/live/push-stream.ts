@@ -6,7 +6,8 @@
 export class PushStream<T> implements AsyncIterableIterator<T> {
   readonly #onStop: () => void;
   #take: () => T | null;
-  #waiting: ((result: IteratorResult<T>) => void) | null = null;
+  #waiting: ((result: IteratorResult<T> | Promise<never>) => void) | null = null;
+  #failure: Error | null = null;
   #stopped = false;
 
   /**
@@ -29,6 +30,18 @@ export class PushStream<T> implements AsyncIterableIterator<T> {
     deliver({ value, done: false });
   }
 
+  /** Ends the stream with an error for whoever reads it. */
+  fail(error: Error): void {
+    if (this.#stopped) return;
+    this.#failure = error;
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    this.stop();
+    if (waiting === null) return;
+    this.#failure = null;
+    waiting(Promise.reject(error));
+  }
+
   stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;
@@ -39,6 +52,11 @@ export class PushStream<T> implements AsyncIterableIterator<T> {
   }
 
   next(): Promise<IteratorResult<T>> {
+    if (this.#failure !== null) {
+      const failure = this.#failure;
+      this.#failure = null;
+      return Promise.reject(failure);
+    }
     if (this.#stopped) return Promise.resolve({ value: undefined, done: true });
     const value = this.#take();
     if (value !== null) return Promise.resolve({ value, done: false });

@@ -6,7 +6,8 @@ import { randomUUID } from 'node:crypto';
 import type { SessionChange, SessionStore, SessionsEvent, StoredSession } from '../session-store.ts';
 import { decodeSessionsCursor, encodeSessionsCursor } from './live-cursor.ts';
 import { PushStream } from './push-stream.ts';
-import { StoreWatcher } from './store-watcher.ts';
+import type { StoreWatcher } from './store-watcher.ts';
+import { StoreWatches } from './store-watches.ts';
 
 export type SessionChangeKind = 'STATE' | 'ADDED' | 'ROTATED' | 'UPDATED' | 'MESSAGES' | 'ENDED' | 'REOPENED' | 'DELETED';
 
@@ -49,14 +50,13 @@ interface Hub {
 }
 
 export class SessionFeed {
-  readonly #onError: (error: unknown) => void;
+  readonly #watches: StoreWatches;
   readonly #boot = randomUUID().slice(0, 8);
   readonly #hubs = new Map<SessionStore, Hub>();
   #streams = 0;
 
-  /** `onError` hears of looks at a store that failed for another reason than that it can't be read. */
-  constructor(onError: (error: unknown) => void = () => {}) {
-    this.#onError = onError;
+  constructor(watches: StoreWatches = new StoreWatches()) {
+    this.#watches = watches;
   }
 
   /** Subscriptions that are open now. */
@@ -228,24 +228,15 @@ export class SessionFeed {
   #hubOf(store: SessionStore): Hub {
     const known = this.#hubs.get(store);
     if (known !== undefined) return known;
-    let changed = false;
-    const check = async () => {
-      changed = false;
-      await store.check();
-      return changed;
-    };
     const hub: Hub = {
       store,
-      watcher: new StoreWatcher({ path: store.path, check, onError: this.#onError }),
+      watcher: this.#watches.of(store),
       subscribers: new Set(),
       ring: [],
       position: 0,
       stopListening: () => {},
     };
-    hub.stopListening = store.onSessions((event) => {
-      changed = true;
-      this.#onEvent(hub, event);
-    });
+    hub.stopListening = store.onSessions((event) => this.#onEvent(hub, event));
     this.#hubs.set(store, hub);
     return hub;
   }

@@ -257,7 +257,7 @@ const connections = new WeakMap<StoreConnection, number>();
 let lastConnection = 0;
 
 /** `data_version` compares on one connection only, so the connection belongs to the name. */
-function stampOf(connection: StoreConnection): string {
+export function stampOf(connection: StoreConnection): string {
   const known = connections.get(connection) ?? ++lastConnection;
   connections.set(connection, known);
   return `${known}.${connection.dataVersion()}`;

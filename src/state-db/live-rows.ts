@@ -126,14 +126,18 @@ export function rowsOf(connection: StoreConnection, sessionIds: readonly string[
   return connection.all(sql, { sessions: idList(sessionIds), lowest: LOWEST, young: youngSince }).map(decodeLiveRow);
 }
 
-/** What the end of a session looks like up to a row id: its newest live row and its newest user rows, in id order. */
+/**
+ * What the end of a session looks like up to a row id: its newest live row, its newest user rows, and up to 200 rows since the last of
+ * them, in id order.
+ */
 export function tailOf(connection: StoreConnection, sessionId: string, upTo: string, youngSince: number): LiveRow[] {
   const live = isLiveSql(connection.shape, 'x');
   const upTail = (condition: string, limit: number) =>
     `SELECT id FROM (SELECT x.id AS id FROM messages x WHERE x.session_id = :session AND x.id <= :upTo AND ${live} AND ${condition}
       ORDER BY x.id DESC LIMIT ${limit})`;
   const sql = `SELECT ${rowColumns(connection)} FROM messages m
-    WHERE m.id IN (${upTail('1', 1)} UNION ${upTail("x.role = 'user'", 20)}) ORDER BY m.id`;
+    WHERE m.id IN (${upTail('1', 1)} UNION ${upTail("x.role = 'user'", 20)}
+      UNION ${upTail(`x.id >= (${upTail("x.role = 'user'", 1)})`, 200)}) ORDER BY m.id`;
   return connection.all(sql, { session: sessionId, upTo: BigInt(upTo), young: youngSince }).map(decodeLiveRow);
 }
 

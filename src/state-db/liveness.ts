@@ -9,6 +9,9 @@ import type { SessionEntry } from './session-record.ts';
 
 export type LivenessState = 'LIVE' | 'STARTING' | 'SUSPECT' | 'STALE' | 'IDLE' | 'ENDED' | 'UNKNOWN';
 
+/** What the store's verdict rests on. */
+export type LivenessBasis = 'LEASE' | 'LOCK' | 'GATEWAY' | 'ENDED' | 'HEARTBEAT' | 'ROW' | 'NOTHING';
+
 export interface Liveness {
   readonly state: LivenessState;
   readonly certainty: 'CERTAIN' | 'HIGH' | 'MEDIUM' | 'LOW';
@@ -16,6 +19,9 @@ export interface Liveness {
   readonly evidence: readonly string[];
   /** Epoch seconds of the newest sign of life. */
   readonly lastSignalAt: number | null;
+  readonly basis: LivenessBasis;
+  /** The process that holds the lease or lock it rests on. */
+  readonly holderPid: number | null;
 }
 
 /** A turn lease or a compression lock; of its holder only pid and platform are ever shown. */
@@ -135,33 +141,39 @@ export function livenessOf(graph: LineageGraph<SessionEntry>, session: SessionEn
   const lease = facts.leases.get(leaseKey(graph, session));
   const lock = facts.locks.get(session.id);
   const signal = latest(session.recency, lease?.acquiredAt, lock?.acquiredAt);
+  const says = (
+    state: LivenessState,
+    certainty: Liveness['certainty'],
+    basis: LivenessBasis,
+    sentences: readonly string[],
+    holderPid: number | null = null,
+  ): Liveness => ({ state, certainty, evidence: sentences, lastSignalAt: signal, basis, holderPid });
   const evidence: string[] = [];
   if (lease?.live) evidence.push(`A turn lease is held until ${iso(lease.expiresAt)}.`);
   if (lock?.live) evidence.push(`A compression lock is held until ${iso(lock.expiresAt)}.`);
   if (facts.gatewayTurns.has(session.id)) evidence.push('The gateway has a turn under way for this session.');
-  if (evidence.length > 0)
-    return { state: 'LIVE', certainty: lease?.live || lock?.live ? 'HIGH' : 'MEDIUM', evidence, lastSignalAt: signal };
+  if (lease?.live) return says('LIVE', 'HIGH', 'LEASE', evidence, lease.holderPid);
+  if (lock?.live) return says('LIVE', 'HIGH', 'LOCK', evidence, lock.holderPid);
+  if (evidence.length > 0) return says('LIVE', 'MEDIUM', 'GATEWAY', evidence);
   if (session.endedAt !== null || session.endReason !== null) {
     const reason = session.endReason === null ? '' : ` (${session.endReason})`;
-    return { state: 'ENDED', certainty: 'CERTAIN', evidence: [`The session was ended${reason}.`], lastSignalAt: signal };
+    return says('ENDED', 'CERTAIN', 'ENDED', [`The session was ended${reason}.`]);
   }
   const age = session.lastActivityAt === null ? null : facts.now - session.lastActivityAt;
-  if (age !== null && (session.lastActivityDescription ?? '') !== '') return byHeartbeat(age, signal);
+  if (age !== null && (session.lastActivityDescription ?? '') !== '') return says(...byHeartbeat(age));
   if (session.stats?.lastTimestamp != null && facts.now - session.stats.lastTimestamp < ROW_SECONDS) {
-    return { state: 'LIVE', certainty: 'MEDIUM', evidence: ['A row was written within the last five seconds.'], lastSignalAt: signal };
+    return says('LIVE', 'MEDIUM', 'ROW', ['A row was written within the last five seconds.']);
   }
-  if (lease !== undefined) {
-    return { state: 'IDLE', certainty: 'HIGH', evidence: [`A turn lease ran out at ${iso(lease.expiresAt)}.`], lastSignalAt: signal };
-  }
-  return { state: 'IDLE', certainty: 'HIGH', evidence: ['Nothing says that a turn is under way.'], lastSignalAt: signal };
+  if (lease !== undefined) return says('IDLE', 'HIGH', 'NOTHING', [`A turn lease ran out at ${iso(lease.expiresAt)}.`]);
+  return says('IDLE', 'HIGH', 'NOTHING', ['Nothing says that a turn is under way.']);
 }
 
 /** A label that was not cleared: a turn was under way at that moment. Fresh it counts as running, old as left behind. */
-function byHeartbeat(age: number, lastSignalAt: number | null): Liveness {
+function byHeartbeat(age: number): [LivenessState, Liveness['certainty'], LivenessBasis, readonly string[]] {
   const text = `The last heartbeat says that work was under way, ${Math.max(0, Math.round(age))} s ago; no lease is held.`;
-  if (age < HEARTBEAT_SECONDS) return { state: 'LIVE', certainty: 'MEDIUM', evidence: [text], lastSignalAt };
-  if (age < LEASE_SECONDS) return { state: 'SUSPECT', certainty: 'LOW', evidence: [text], lastSignalAt };
-  return { state: 'STALE', certainty: 'MEDIUM', evidence: [text], lastSignalAt };
+  if (age < HEARTBEAT_SECONDS) return ['LIVE', 'MEDIUM', 'HEARTBEAT', [text]];
+  if (age < LEASE_SECONDS) return ['SUSPECT', 'LOW', 'HEARTBEAT', [text]];
+  return ['STALE', 'MEDIUM', 'HEARTBEAT', [text]];
 }
 
 /** 4.8, 12.2: background sub-agents, newest first. */

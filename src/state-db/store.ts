@@ -21,7 +21,8 @@ import { cronRuns } from './cron-runs.ts';
 import { type Family, family } from './family.ts';
 import { chain, chainAncestors, liveContinuation, resumeTarget } from './lineage.ts';
 import { type ListQuery, type ListTotals, listPage, listTotals } from './listing.ts';
-import { type BaselineProbe, type PassProbe, type RowsReading, readRows } from './live-reading.ts';
+import { type BaselineProbe, type PassProbe, type RowsReading, readRows, stampOf } from './live-reading.ts';
+import { type LiveRow, rowsAfter } from './live-rows.ts';
 import { type Backend, backends, type Delegation, delegations, type Hold, type Liveness, liveFacts, livenessOf } from './liveness.ts';
 import { MessageStore } from './message-store.ts';
 import type { Preview } from './preview.ts';
@@ -37,6 +38,8 @@ import type { StoreEvent } from './store-access.ts';
 import { type ModelUsage, modelUsage, type UsageBucket, type UsageDimension, type UsageFilter } from './usage.ts';
 
 const RECENT_TURNS = 20;
+/** Rows of several sessions that are read at a time. */
+const MOST_BETWEEN = 2000;
 /** Filters whose totals are kept. */
 const MOST_TOTALS = 100;
 
@@ -220,6 +223,17 @@ export class StateDbStore extends MessageStore implements SessionStore {
 
   backends(): Promise<Backend[]> {
     return this.access.read(({ connection }) => backends(connection, this.options.now()));
+  }
+
+  commitStamp(): Promise<string> {
+    return this.access.read(({ connection }) => stampOf(connection));
+  }
+
+  rowsBetween(sessionIds: readonly string[], after: string, upTo: string): Promise<readonly LiveRow[]> {
+    return this.access.read(({ connection }) => {
+      const rows = rowsAfter(connection, sessionIds, after, MOST_BETWEEN, this.options.now());
+      return rows.filter(({ rowId }) => BigInt(rowId) <= BigInt(upTo));
+    });
   }
 
   readRows(probe: BaselineProbe | PassProbe): Promise<RowsReading | null> {

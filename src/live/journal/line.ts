@@ -92,7 +92,7 @@ const NOT_FINITE = /NaN|Infinity/;
 const STRING_OR_NOT_FINITE = /"[^"\\]*(?:\\.[^"\\]*)*"|-?Infinity|NaN/g;
 
 /** The words that the owner's encoder writes for numbers and JSON doesn't know, as null; strings stay as they are. */
-function withoutNotFinite(text: string): string {
+export function withoutNotFinite(text: string): string {
   return text.replace(STRING_OR_NOT_FINITE, (found) => (found.startsWith('"') ? found : 'null'));
 }
 

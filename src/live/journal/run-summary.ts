@@ -158,7 +158,7 @@ export async function listRuns(root: string, sessionId: string): Promise<ListedR
   const ids = (await namesIn(directory)).flatMap((name) => runIdOfFile(name) ?? []);
   const runs: ListedRun[] = [];
   for (let at = 0; at < ids.length; at += OPEN_AT_A_TIME) {
-    const some = await Promise.all(ids.slice(at, at + OPEN_AT_A_TIME).map((runId) => listed(root, { sessionId, runId })));
+    const some = await Promise.all(ids.slice(at, at + OPEN_AT_A_TIME).map((runId) => listRun(root, { sessionId, runId })));
     runs.push(...some.filter((run) => run !== null));
   }
   return runs.sort(byFirstTime);
@@ -182,7 +182,8 @@ function byFirstTime(a: ListedRun, b: ListedRun): number {
   return difference !== 0 ? difference : a.runId < b.runId ? -1 : 1;
 }
 
-async function listed(root: string, run: RunName): Promise<ListedRun | null> {
+/** One run; only the beginning of its file is read. Null when there is none. Throws `JournalUnreadable`. */
+export async function listRun(root: string, run: RunName): Promise<ListedRun | null> {
   const path = runJournalPath(root, run.sessionId, run.runId);
   if (path === null) return null;
   let file: OpenJournal | null = null;

@@ -103,6 +103,14 @@ export class RunTailer {
     else this.#read();
   }
 
+  /** Reads what is there now, whatever the pause, and resolves when it has been told. */
+  async drain(): Promise<void> {
+    await this.settled();
+    if (this.#closed) return;
+    this.#read();
+    await this.#reading;
+  }
+
   /** Resolves when no read is under way. */
   async settled(): Promise<void> {
     while (this.#reading !== null) await this.#reading;

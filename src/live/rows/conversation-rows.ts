@@ -4,12 +4,15 @@
  */
 import type { SessionStore } from '../../session-store.ts';
 import type { BaselineProbe, PassProbe } from '../../state-db/live-reading.ts';
+import type { LiveRow } from '../../state-db/live-rows.ts';
+import { appendedEvents, appendedRow } from './appended.ts';
 import { type Classified, classify, rowsBack } from './classify.ts';
 import { type Delegation, delegatesProbe } from './delegation-state.ts';
 import { deletedOffline } from './deletion.ts';
 import type { RowEvent } from './events.ts';
 import { digestKey, type Picture, pictureOf, positionOf, type RowsPosition, tipOf } from './picture.ts';
-import type { OpenTurn } from './turn-state.ts';
+import { missedStates } from './session-changes.ts';
+import { isTurnStart, type OpenTurn } from './turn-state.ts';
 
 export interface FollowOptions {
   /** Go on in the sessions that continue the conversation; default true. */
@@ -48,11 +51,14 @@ export class ConversationRows {
   #picture: Picture;
   #passing: Promise<unknown> = Promise.resolve();
   #replay: boolean;
+  /** What the rows of the last turn told, as far as they were there when following began. */
+  readonly tail: readonly RowEvent[];
   /** Of the last thorough pass: when, what it cost, and the stamp that it saw. */
   #thorough: { at: number; cost: number; stamp: string | null };
 
-  private constructor(store: Reader, options: Required<FollowOptions>, picture: Picture, replay: boolean) {
+  private constructor(store: Reader, options: Required<FollowOptions>, picture: Picture, tail: readonly LiveRow[], replay: boolean) {
     this.#store = store;
+    this.tail = lastTurn(tail, picture.at);
     this.#options = options;
     this.#picture = picture;
     this.#replay = replay;
@@ -63,7 +69,7 @@ export class ConversationRows {
   static async start(store: Reader, sessionId: string, options: FollowOptions = {}): Promise<ConversationRows> {
     const complete = withDefaults(options);
     const reading = await readBaseline(store, sessionId, null, complete);
-    return new ConversationRows(store, complete, pictureOf(sessionId, reading, null), false);
+    return new ConversationRows(store, complete, pictureOf(sessionId, reading, null), reading.rows, false);
   }
 
   /**
@@ -90,8 +96,12 @@ export class ConversationRows {
     }
     if (segment !== undefined && position.segmentId !== null && digestKey(segment) !== position.digest)
       return reset('TRANSCRIPT_REWRITTEN_OFFLINE');
-    const rows = new ConversationRows(store, complete, position.segmentId === null ? { ...picture, segments: [] } : picture, true);
-    return { kind: 'CONTINUED', rows, ...(await rows.pass()) };
+    const start = position.segmentId === null ? { ...picture, segments: [] } : picture;
+    const rows = new ConversationRows(store, complete, start, reading.rows, true);
+    const pass = await rows.pass();
+    const tip = rows.signs.tip;
+    const missed = tip === null || tip.id !== position.segmentId ? [] : missedStates(position.views, tip, reading.at, rows.turn === null);
+    return { kind: 'CONTINUED', rows, ...pass, events: [...pass.events, ...missed] };
   }
 
   /** Reads what is new, on one snapshot, and tells it in order. Passes that are asked for at once run one after the other. */
@@ -103,6 +113,11 @@ export class ConversationRows {
 
   get position(): RowsPosition {
     return positionOf(this.#picture);
+  }
+
+  /** Names the file of the store. */
+  get generation(): string {
+    return this.#picture.generation;
   }
 
   /** Root first. */
@@ -173,6 +188,11 @@ export class ConversationRows {
       stamp: thorough && this.#thorough.stamp !== stamp ? null : stamp,
     };
   }
+}
+
+function lastTurn(rows: readonly LiveRow[], at: number): readonly RowEvent[] {
+  const start = rows.findLastIndex((row) => isTurnStart(appendedRow(row)));
+  return rows.slice(Math.max(0, start)).flatMap((row) => appendedEvents(row, [], false, at));
 }
 
 function withDefaults(options: FollowOptions): Required<FollowOptions> {

@@ -53,7 +53,9 @@ export type SessionField =
   | 'READ'
   | 'HANDOFF'
   | 'PARENT'
-  | 'ROUTING';
+  | 'ROUTING'
+  /** It changed while nobody looked. */
+  | 'UNKNOWN';
 
 /** Counters of a session as its row has them. */
 export interface SettledUsage {

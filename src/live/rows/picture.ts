@@ -11,6 +11,7 @@ import { type DelegationState, NO_DELEGATIONS } from './delegation-state.ts';
 import { delegationsAt } from './delegations.ts';
 import { digest8 } from './events.ts';
 import { RowTable } from './row-table.ts';
+import { type StateViews, stateViews } from './session-changes.ts';
 import { isTurnStart, type OpenTurn, openTurnAt, type TurnState } from './turn-state.ts';
 
 export interface SegmentPicture {
@@ -56,6 +57,8 @@ export interface RowsPosition {
   readonly turnId: string | null;
   /** When that was read, in epoch seconds: of background delegations only their times tell whether they were known. */
   readonly at: number;
+  /** Digests of the states that were told (14.1 `h`). */
+  readonly views: StateViews;
 }
 
 /** `position`: picture the store as it was there; what is newer is left to the next pass. */
@@ -115,6 +118,7 @@ export function positionOf(picture: Picture): RowsPosition {
     digest: tip === undefined ? '' : digestKey(tip),
     turnId: picture.turns.open?.turnId ?? null,
     at: picture.at,
+    views: stateViews(tip?.session ?? null),
   };
 }
 

@@ -2,24 +2,52 @@
  * What changed in a session's row: title, counters, state (`spec/live-turns.md` 6.1, 12).
  */
 import type { LiveSession } from '../../state-db/live-segments.ts';
-import { type RowEvent, rowEvent, type SessionField, type SettledUsage, stateId } from './events.ts';
+import { digest8, type RowEvent, rowEvent, type SessionField, type SettledUsage, stateId } from './events.ts';
 
 /** STATE events only. `final`: no turn is under way, so counters won't move soon. */
 export function sessionEvents(before: LiveSession, after: LiveSession, now: number, final: boolean): RowEvent[] {
-  const place = { sessionId: after.id, at: now };
   const events: RowEvent[] = [];
   const changed = changedFields(before, after);
-  if (changed.length > 0) events.push(rowEvent('SessionChanged', stateId('SessionChanged', after.id, stateKey(after)), place, { changed }));
-  if (before.title !== after.title || before.titleSource !== after.titleSource) {
-    // A title without a source was set by a person, as far as the owner is concerned (`spec/state-db.md` 4.1).
-    const automatic = after.title !== null && after.titleSource !== null && after.titleSource !== 'user';
-    const fields = { title: after.title, status: null, reason: null, automatic };
-    events.push(rowEvent('TitleChanged', stateId('TitleChanged', after.id, [after.title, automatic]), place, fields));
-  }
-  const usage = usageOf(after);
-  if (JSON.stringify(usageOf(before)) !== JSON.stringify(usage))
-    events.push(rowEvent('UsageChanged', stateId('UsageChanged', after.id, [usage, final]), place, { usage, final }));
+  if (changed.length > 0) events.push(changedEvent(after, changed, now));
+  if (before.title !== after.title || before.titleSource !== after.titleSource) events.push(titleEvent(after, now));
+  if (JSON.stringify(usageOf(before)) !== JSON.stringify(usageOf(after))) events.push(usageEvent(after, now, final));
   return events;
+}
+
+function changedEvent(session: LiveSession, changed: readonly SessionField[], at: number): RowEvent {
+  const id = stateId('SessionChanged', session.id, stateKey(session));
+  return rowEvent('SessionChanged', id, { sessionId: session.id, at }, { changed });
+}
+
+function titleEvent({ id: sessionId, title, titleSource }: LiveSession, at: number): RowEvent {
+  // A title without a source was set by a person, as far as the owner is concerned (`spec/state-db.md` 4.1).
+  const automatic = title !== null && titleSource !== null && titleSource !== 'user';
+  const fields = { title, status: null, reason: null, automatic };
+  return rowEvent('TitleChanged', stateId('TitleChanged', sessionId, [title, automatic]), { sessionId, at }, fields);
+}
+
+function usageEvent(session: LiveSession, at: number, final: boolean): RowEvent {
+  const usage = usageOf(session);
+  const place = { sessionId: session.id, at };
+  return rowEvent('UsageChanged', stateId('UsageChanged', session.id, [usage, final]), place, { usage, final });
+}
+
+/** What was told of a session's row, each as a digest: a reader who comes back is told what is another (14.1 `h`). */
+export type StateViews = readonly [session: string, title: string, usage: string];
+
+export function stateViews(session: LiveSession | null): StateViews {
+  if (session === null) return ['', '', ''];
+  return [digest8([session.id, stateKey(session)]), digest8([session.id, session.title, session.titleSource]), digest8(usageOf(session))];
+}
+
+/** The states that are other than a reader was told, once each; which fields of the session changed can't be known any more. */
+export function missedStates(told: StateViews, session: LiveSession, now: number, final: boolean): RowEvent[] {
+  const [state, title, usage] = stateViews(session);
+  return [
+    ...(told[0] === state ? [] : [changedEvent(session, ['UNKNOWN'], now)]),
+    ...(told[1] === title ? [] : [titleEvent(session, now)]),
+    ...(told[2] === usage ? [] : [usageEvent(session, now, final)]),
+  ];
 }
 
 export function usageOf(session: LiveSession): SettledUsage {
@@ -39,7 +67,7 @@ export function usageOf(session: LiveSession): SettledUsage {
 }
 
 /** The values behind each field; counters, clocks and titles have events of their own. */
-function fieldValues(session: LiveSession): Readonly<Record<Exclude<SessionField, 'ENDED' | 'REOPENED'>, unknown>> {
+function fieldValues(session: LiveSession): Readonly<Record<Exclude<SessionField, 'ENDED' | 'REOPENED' | 'UNKNOWN'>, unknown>> {
   return {
     MODEL: session.model,
     SOURCE: session.source,

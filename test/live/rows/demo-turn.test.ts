@@ -128,7 +128,7 @@ describe('a turn of the demo', () => {
     const turn = playTurn(db, { script: SCRIPT, now: () => (test.now += 1), pid: 77, random, end: 'cli_close' });
     const first = turn.next();
     const id = first.done === true ? '' : first.value.sessionId;
-    const position = { segmentId: null, maxRowId: '1', digest: '', turnId: null, at: NOW };
+    const position = { segmentId: null, maxRowId: '1', digest: '', turnId: null, at: NOW, views: ['', '', ''] as const };
     const resumed = await test.resume(id, position);
     const told = resumed.kind === 'CONTINUED' ? resumed.events.map(({ kind }) => kind) : [];
     expect(told).toEqual(['TurnStarted', 'MessagesAppended']);

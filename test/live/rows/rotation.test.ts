@@ -82,7 +82,14 @@ describe('a rotation', () => {
     const test = await follow(first.path, 'a');
     expect(test.rows.segmentIds).toEqual(['a', 'b', 'c']);
     expect(test.rows.head).toMatchObject({ sessionId: 'c', activeCount: 2 });
-    const position = { segmentId: 'a', maxRowId: '6', digest: first.rows.position.digest, turnId: null, at: NOW };
+    const position = {
+      segmentId: 'a',
+      maxRowId: '6',
+      digest: first.rows.position.digest,
+      turnId: null,
+      at: NOW,
+      views: ['', '', ''] as const,
+    };
     const resumed = await test.resume('a', position);
     expect(resumed.kind === 'CONTINUED' && eventsOf(resumed.events, 'SessionContinued').map(({ toSessionId }) => toSessionId)).toEqual([
       'b',
