@@ -1,8 +1,9 @@
 /**
  * What reads cost on a large store, beside the plainest possible server on the same rows.
  *
- *   npm run bench -- [--quick] [--store DIR] [--write]
+ *   npm run bench -- [live] [--quick] [--store DIR] [--write]
  *
+ * live         what following live turns costs, instead of the reads
  * --store DIR  where the generated stores are kept (default: the folder for temporary files)
  * --quick      a small store and few requests: whether it works, not what it costs
  * --write      put the figures into docs/performance.md
@@ -11,6 +12,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BenchStore, ensureStore } from './generate.ts';
+import { benchLive } from './live/run.ts';
 import { Client } from './load.ts';
 import { coldStart, countStatements, type Effort, listBesideSearch, measure, spread } from './measure.ts';
 import { assertSameRows, LIST, readsOf } from './reads.ts';
@@ -78,18 +80,24 @@ async function run(large: BenchStore, small: BenchStore, effort: Effort, deepPag
   }
 }
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: { quick: { type: 'boolean', default: false }, write: { type: 'boolean', default: false }, store: { type: 'string' } },
 });
 if (values.quick && values.write) throw new Error('--quick measures nothing worth writing down: leave out one of --quick and --write.');
-const { size, effort, deepPage } = values.quick ? QUICK : FULL;
-progress(machine());
-const stores = [size, SMALL].map((wanted) => ensureStore(wanted, values.store, progress));
-const [large, small] = stores as [BenchStore, BenchStore];
-const results: Results = { ...(await run(large, small, effort, deepPage)), isJudged: !values.quick };
-console.log(`${table(results)}\n\n${notes(results)}`);
-if (values.write) {
-  const path = join(import.meta.dirname, '../docs/performance.md');
-  writeFileSync(path, page(results));
-  progress(`Wrote ${path}`);
+if (positionals.includes('live')) await benchLive(values.quick, values.write, progress);
+else await benchReads();
+
+async function benchReads(): Promise<void> {
+  const { size, effort, deepPage } = values.quick ? QUICK : FULL;
+  progress(machine());
+  const stores = [size, SMALL].map((wanted) => ensureStore(wanted, values.store, progress));
+  const [large, small] = stores as [BenchStore, BenchStore];
+  const results: Results = { ...(await run(large, small, effort, deepPage)), isJudged: !values.quick };
+  console.log(`${table(results)}\n\n${notes(results)}`);
+  if (values.write) {
+    const path = join(import.meta.dirname, '../docs/performance.md');
+    writeFileSync(path, page(results));
+    progress(`Wrote ${path}`);
+  }
 }

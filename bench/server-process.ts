@@ -14,6 +14,8 @@ const ROOT = join(import.meta.dirname, '..');
 
 export interface ServerOptions {
   readonly home: string;
+  /** Default: none. */
+  readonly webUiDir?: string;
   readonly logLevel?: 'silent' | 'info';
 }
 
@@ -34,11 +36,11 @@ export class ServerProcess {
   }
 
   /** Ours, as a user would run it, on one home. */
-  static caduceus({ home, logLevel = 'silent' }: ServerOptions): Promise<ServerProcess> {
+  static caduceus({ home, webUiDir, logLevel = 'silent' }: ServerOptions): Promise<ServerProcess> {
     return ServerProcess.#start((folder, readyFile) => [
       join(ROOT, 'src/cli.ts'),
       'serve',
-      ...['--home', home, '--web-ui-dir', join(folder, 'no-web-ui')],
+      ...['--home', home, '--web-ui-dir', webUiDir ?? join(folder, 'no-web-ui')],
       ...['--port', '0', '--ready-file', readyFile, '--state-dir', join(folder, 'state')],
       ...['--no-auth', '--log-level', logLevel],
     ]);
@@ -48,6 +50,13 @@ export class ServerProcess {
     return ServerProcess.#start((_, readyFile) => [
       join(ROOT, 'bench/plain-server.ts'),
       ...['--store', join(home, 'state.db'), '--ready-file', readyFile],
+    ]);
+  }
+
+  static plainBroadcast(bytes: number, hz: number): Promise<ServerProcess> {
+    return ServerProcess.#start((_, readyFile) => [
+      join(ROOT, 'bench/live/plain-broadcast.ts'),
+      ...['--ready-file', readyFile, '--bytes', String(bytes), '--hz', String(hz)],
     ]);
   }
 

@@ -5,6 +5,7 @@ import { InvalidInput } from '../src/errors.ts';
 import type { LiveEvent, LiveEventOf } from '../src/live/conversation/events.ts';
 import type { LiveFrame } from '../src/live/conversation/frame-group.ts';
 import { DEFAULT_OPTIONS, type DelegateMode, type LiveOptions, type MessageMode, type TextMode } from '../src/live/conversation/options.ts';
+import type { LiveTurnsStatus } from '../src/live/live-turns.ts';
 import type { StoredMessage, StoredSession } from '../src/session-store.ts';
 import type { Liveness } from '../src/state-db/liveness.ts';
 import type { Context } from './context.ts';
@@ -55,6 +56,10 @@ export async function liveEvents(
 ): Promise<LiveFrame> {
   const most = checkedCount('first', args.first ?? 200, MOST_EVENTS);
   return ctx.services.liveTurns.eventsAfter(await ctx.store(args.profile), args.sessionId, args.after, most);
+}
+
+export function liveStatus(_: unknown, __: unknown, ctx: Context): LiveTurnsStatus {
+  return ctx.services.liveTurns.status;
 }
 
 export async function appendedMessages(event: LiveEventOf<'MessagesAppended'>, _: unknown, ctx: Context): Promise<StoredMessage[] | null> {

@@ -39,3 +39,7 @@ export async function storeHealthChanged(
 export function changeLiveness(change: LiveSessionChange, _: unknown, ctx: Context): Promise<Liveness> | null {
   return change.session === null ? null : liveness(change.session, undefined, ctx);
 }
+
+export function changeRunId({ profile, sessionId, deleted }: LiveSessionChange, _: unknown, ctx: Context): Promise<string | null> | null {
+  return deleted ? null : ctx.services.webUi.owningRun(profile, sessionId);
+}

@@ -20,5 +20,6 @@ import './search.ts';
 import './run.ts';
 import './live.ts';
 import './live-turn.ts';
+import './live-status.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

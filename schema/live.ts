@@ -13,6 +13,7 @@ const ChangeKind = builder.enumType('LiveSessionChangeKind', {
     ADDED: { description: 'It appeared.' },
     ROTATED: { description: 'It appeared and continues previousSessionId.' },
     UPDATED: { description: 'Title, flags, usage, heartbeat or another column changed.' },
+    TURN: { description: 'A turn of the Web UI began or ended; other turns show by their messages.' },
     MESSAGES: { description: 'Messages were added or taken back.' },
     ENDED: { description: 'It was ended.' },
     REOPENED: { description: 'It was opened again.' },
@@ -37,6 +38,11 @@ const Change = builder.objectRef<LiveSessionChange>('LiveSessionChange').impleme
       resolve: (change) => change.session,
     }),
     deleted: t.exposeBoolean('deleted', { description: 'It is gone.' }),
+    runId: t.string({
+      nullable: true,
+      description: 'The run of the Web UI that owns the session; null when none does.',
+      resolve: resolve.changeRunId,
+    }),
     liveness: t.field({ type: LivenessType, nullable: true, description: 'Whether a turn is running.', resolve: resolve.changeLiveness }),
   }),
 });

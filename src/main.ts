@@ -17,6 +17,7 @@ import { LiveTurns } from './live/live-turns.ts';
 import { WebUiLiveness } from './live/liveness/web-ui-liveness.ts';
 import { SessionFeed } from './live/session-feed.ts';
 import { StoreWatches } from './live/store-watches.ts';
+import { WebUiTurns } from './live/web-ui-turns.ts';
 import { locateHome, ProfileRegistry } from './profiles.ts';
 import { Engine } from './server/engine.ts';
 import { Gate } from './server/gate.ts';
@@ -24,6 +25,7 @@ import { GraphQLHttp } from './server/graphql-http.ts';
 import { ENDPOINT, HttpServer } from './server/http-server.ts';
 import { loadToken, TokenCheck } from './server/token.ts';
 import { StateDbStore } from './state-db/store.ts';
+import { SidecarWatch } from './web-ui/sidecar-watch.ts';
 
 export interface RunningServer {
   /** Without the token. */
@@ -97,13 +99,14 @@ export async function startServer(
   const profiles = openProfiles(config, demo?.home ?? null, jobs);
   const onError = collapseRepeats((error, times) => log.error({ err: error, times }, 'looking at a store failed'));
   const watches = new StoreWatches(onError);
-  const feed = new SessionFeed(watches);
   // The demo has its Web UI in its own home, wherever that of this machine is.
   const webUiDir = (demo === null ? config.webUiDir : null) ?? join(profiles.home.root, 'webui');
   const sessionsDir = join(webUiDir, 'sessions');
   const journalRoot = join(sessionsDir, '_run_journal');
   const runs = new RunSummaries(journalRoot);
-  const liveTurns = new LiveTurns({ watches, sessionsDir, now: () => Date.now() / 1000, onError });
+  const sidecarWatch = new SidecarWatch({ sessionsDir });
+  const feed = new SessionFeed(watches, new WebUiTurns({ sessionsDir, watch: sidecarWatch, onError }));
+  const liveTurns = new LiveTurns({ watches, sidecarWatch, sessionsDir, now: () => Date.now() / 1000, onError });
   const services: Services = {
     profiles,
     feed,

@@ -19,6 +19,8 @@ import type { StoreWatches } from './store-watches.ts';
 
 export interface LiveTurnsOptions {
   readonly watches: StoreWatches;
+  /** Default: one of its own. */
+  readonly sidecarWatch?: SidecarWatch;
   /** The Web UI's folder `sessions`, shared by all profiles. */
   readonly sessionsDir: string;
   /** Epoch seconds. */
@@ -28,6 +30,25 @@ export interface LiveTurnsOptions {
   readonly lingerMs?: number;
   /** How often it is looked at what time alone brings, in milliseconds. */
   readonly tickMs?: number;
+}
+
+export interface LiveTurnsStatus {
+  /** That are followed, or were a moment ago; and those in which something goes on. */
+  readonly conversations: number;
+  readonly active: number;
+  readonly subscribers: number;
+  readonly logBytes: number;
+  readonly sidecars: 'WATCH' | 'POLL';
+  readonly stores: readonly { readonly profile: string; readonly users: number; readonly mode: 'WATCH' | 'POLL' }[];
+  /** Journals that are followed now. */
+  readonly journals: {
+    readonly files: number;
+    readonly bytesRead: number;
+    readonly malformed: number;
+    readonly duplicates: number;
+    readonly generations: number;
+    readonly holes: number;
+  };
 }
 
 const LINGER_MS = 30_000;
@@ -55,12 +76,35 @@ export class LiveTurns {
 
   constructor(options: LiveTurnsOptions) {
     this.#options = options;
-    this.#sidecarWatch = new SidecarWatch({ sessionsDir: options.sessionsDir });
+    this.#sidecarWatch = options.sidecarWatch ?? new SidecarWatch({ sessionsDir: options.sessionsDir });
     this.#evidence = new TurnEvidenceReader(join(options.sessionsDir, '_turn_journal'));
   }
 
   get hubs(): readonly ConversationHub[] {
     return [...this.#stores.values()].flatMap(({ hubs }) => [...hubs.values()]);
+  }
+
+  /** How following goes, over all conversations. */
+  get status(): LiveTurnsStatus {
+    const hubs = this.hubs;
+    const journals = hubs.flatMap((hub) => hub.journals);
+    const sum = (of: (journal: (typeof journals)[number]) => number) => journals.reduce((total, journal) => total + of(journal), 0);
+    return {
+      conversations: hubs.length,
+      active: hubs.filter(({ isActive }) => isActive).length,
+      subscribers: hubs.reduce((total, hub) => total + hub.subscribers, 0),
+      logBytes: hubs.reduce((total, hub) => total + hub.log.bytes, 0),
+      sidecars: this.#sidecarWatch.mode,
+      stores: this.#options.watches.all.map(({ store, watcher }) => ({ profile: store.profile, users: watcher.users, mode: watcher.mode })),
+      journals: {
+        files: journals.length,
+        bytesRead: sum(({ bytesRead }) => bytesRead),
+        malformed: sum(({ malformed }) => malformed),
+        duplicates: sum(({ duplicates }) => duplicates),
+        generations: sum(({ generations }) => generations),
+        holes: sum(({ holes }) => holes),
+      },
+    };
   }
 
   /** Watches of folders that are open now; for tests that nothing leaks. */
@@ -204,7 +248,7 @@ export class LiveTurns {
     for (const followed of this.#stores.values()) {
       const stamp = await followed.store.commitStamp().catch(() => null);
       const hubs = [...followed.hubs.values()];
-      if (stamp !== followed.stamp) for (const hub of hubs) followed.stale.add(hub);
+      for (const hub of hubs) if (stamp !== followed.stamp || hub.owesLook) followed.stale.add(hub);
       followed.stamp = stamp;
       let quiet = 0;
       for (const hub of hubs) {

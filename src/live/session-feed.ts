@@ -8,8 +8,9 @@ import { decodeSessionsCursor, encodeSessionsCursor } from './live-cursor.ts';
 import { PushStream } from './push-stream.ts';
 import type { StoreWatcher } from './store-watcher.ts';
 import { StoreWatches } from './store-watches.ts';
+import type { WebUiTurns } from './web-ui-turns.ts';
 
-export type SessionChangeKind = 'STATE' | 'ADDED' | 'ROTATED' | 'UPDATED' | 'MESSAGES' | 'ENDED' | 'REOPENED' | 'DELETED';
+export type SessionChangeKind = 'STATE' | 'ADDED' | 'ROTATED' | 'UPDATED' | 'MESSAGES' | 'TURN' | 'ENDED' | 'REOPENED' | 'DELETED';
 
 export interface LiveSessionChange {
   readonly profile: string;
@@ -47,16 +48,21 @@ interface Hub {
   ring: { position: number; change: LiveSessionChange }[];
   position: number;
   stopListening: () => void;
+  /** While somebody follows. */
+  stopTurns: (() => void) | null;
 }
 
 export class SessionFeed {
   readonly #watches: StoreWatches;
+  readonly #turns: WebUiTurns | null;
   readonly #boot = randomUUID().slice(0, 8);
   readonly #hubs = new Map<SessionStore, Hub>();
   #streams = 0;
 
-  constructor(watches: StoreWatches = new StoreWatches()) {
+  /** `turns`: null where nothing is known of a Web UI. */
+  constructor(watches: StoreWatches = new StoreWatches(), turns: WebUiTurns | null = null) {
     this.#watches = watches;
+    this.#turns = turns;
   }
 
   /** Subscriptions that are open now. */
@@ -127,7 +133,10 @@ export class SessionFeed {
   }
 
   close(): void {
-    for (const hub of this.#hubs.values()) hub.stopListening();
+    for (const hub of this.#hubs.values()) {
+      hub.stopListening();
+      hub.stopTurns?.();
+    }
     this.#hubs.clear();
   }
 
@@ -200,12 +209,18 @@ export class SessionFeed {
         this.#streams--;
         if (timer !== null) clearTimeout(timer);
         hub.subscribers.delete(listener);
+        if (hub.subscribers.size === 0) {
+          hub.stopTurns?.();
+          hub.stopTurns = null;
+        }
         state.release();
       },
       signal,
     );
     this.#streams++;
-    if (!signal.aborted) hub.subscribers.add(listener);
+    if (signal.aborted) return stream;
+    hub.subscribers.add(listener);
+    hub.stopTurns ??= this.#turns?.listen(hub.store.profile, (sessionId) => void this.#onTurn(hub, sessionId)) ?? null;
     return stream;
   }
 
@@ -235,6 +250,7 @@ export class SessionFeed {
       ring: [],
       position: 0,
       stopListening: () => {},
+      stopTurns: null,
     };
     hub.stopListening = store.onSessions((event) => this.#onEvent(hub, event));
     this.#hubs.set(store, hub);
@@ -250,10 +266,23 @@ export class SessionFeed {
     }
     for (const each of event.changes) {
       const change = describe(hub.store.profile, each);
-      if (change === null) continue;
-      hub.ring.push({ position: ++hub.position, change });
-      for (const subscriber of hub.subscribers) subscriber(change);
+      if (change !== null) this.#tell(hub, change);
     }
+  }
+
+  /** A turn of the Web UI began or ended: its sidecar says so before any row does. */
+  async #onTurn(hub: Hub, sessionId: string): Promise<void> {
+    const session = await hub.store.sessions([sessionId]).then(
+      (found) => found.get(sessionId) ?? null,
+      // A store that can't be read says nothing of its sessions; its health is told elsewhere.
+      () => null,
+    );
+    if (session !== null) this.#tell(hub, toChange(hub.store.profile, session, ['TURN'], null));
+  }
+
+  #tell(hub: Hub, change: LiveSessionChange): void {
+    hub.ring.push({ position: ++hub.position, change });
+    for (const subscriber of hub.subscribers) subscriber(change);
     if (hub.ring.length > RING_LENGTH) hub.ring = hub.ring.slice(-RING_LENGTH);
   }
 }

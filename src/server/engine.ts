@@ -1,11 +1,20 @@
 /**
  * One GraphQL engine for all transports: the same schema, limits, masking, caches and context, whichever way an operation comes in.
  */
-import { type DocumentNode, type ExecutionResult, execute, GraphQLError, type GraphQLSchema, getOperationAST, subscribe } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+} from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Logger } from 'pino';
 import { Meter, metered } from '../meter.ts';
 import { createErrorMask } from './mask-error.ts';
+import { subscribeShared } from './subscribe-shared.ts';
 import { type DocumentLimits, useDocumentLimits } from './use-document-limits.ts';
 import { useErrorCodes } from './use-error-codes.ts';
 
@@ -42,17 +51,19 @@ export class Engine<C extends EngineContext> {
   readonly yoga: YogaServerInstance<object, C>;
   readonly schema: GraphQLSchema;
   readonly #log: Logger;
+  readonly #mask: (error: unknown) => Error;
 
   constructor(options: EngineOptions<C>) {
     this.#log = options.log;
+    this.#mask = createErrorMask(options.log);
     this.schema = options.schema;
     const { schema, createContext, limits, endpoint } = options;
     this.yoga = createYoga<object, C>({
       schema,
       graphqlEndpoint: endpoint,
       context: (initial) => createContext(signalOf(initial)),
-      plugins: [useDocumentLimits(limits), useErrorCodes(), useGraphQLJs(), useFreshLoaders()],
-      maskedErrors: { maskError: createErrorMask(options.log) },
+      plugins: [useDocumentLimits(limits), useErrorCodes(), useGraphQLJs(this.#mask)],
+      maskedErrors: { maskError: this.#mask },
       batching: { limit: limits.maxBatch },
       logging: false,
       graphiql: false,
@@ -93,7 +104,8 @@ export class Engine<C extends EngineContext> {
         operationName: operation.operationName ?? null,
         variableValues: operation.variables ?? {},
       };
-      return type === 'subscription' ? enveloped.subscribe(args as never) : enveloped.execute(args as never);
+      // Past Yoga, which would put two more iterators between a source and its socket.
+      return type === 'subscription' ? subscribeShared(args, { mask: this.#mask }) : enveloped.execute(args as never);
     };
     return { kind: 'READY', document, type, run };
   }
@@ -131,20 +143,10 @@ function signalOf(initial: { readonly signal?: AbortSignal; readonly request?: R
 }
 
 /** Yoga brings an executor of its own; GraphQL's is the reference, and has no reason to be left. */
-function useGraphQLJs(): Plugin {
+function useGraphQLJs(mask: (error: unknown) => Error): Plugin {
   return {
     onExecute: ({ setExecuteFn }) => setExecuteFn(execute as never),
-    onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe as never),
-  };
-}
-
-/** Loaders live as long as one execution: each event of a subscription starts with empty ones (`field-cases` F80). */
-function useFreshLoaders(): Plugin {
-  return {
-    onSubscribe: ({ args }) => {
-      const { reset } = args.contextValue as unknown as EngineContext;
-      return { onSubscribeResult: () => ({ onNext: () => reset() }) };
-    },
+    onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(((args: ExecutionArgs) => subscribeShared(args, { mask })) as never),
   };
 }
 

@@ -103,4 +103,24 @@ subscription Follow {
   }
 }
 `,
+  `# A turn as it is written: text, tools, rows.
+# Put the sessionId of a conversation here; the tab
+# before this one shows where something goes on.
+subscription FollowTurn {
+  liveTurn(sessionId: "SESSION-ID") {
+    cursor
+    events {
+      kind
+      at
+      ... on LiveSnapshot { text liveness { state } }
+      ... on TurnStarted { pendingText }
+      ... on TextDelta { text }
+      ... on ToolStarted { name argsPreview }
+      ... on ToolFinished { name isError resultPreview }
+      ... on MessagesAppended { ids }
+      ... on TurnEnded { outcome certainty }
+    }
+  }
+}
+`,
 ];

@@ -13,6 +13,8 @@ const SWEEP_MS = 1000;
 /** When a folder can't be watched, or changes come that no event announced, this sweep takes over. */
 const POLL_MS = 100;
 const SILENT_CHANGES = 3;
+/** While events come, files are looked at one by one only in every so many sweeps, or when entries of the folder came or went. */
+const FILES_EVERY = 5;
 const TURN_JOURNAL = '_turn_journal';
 /** What can't occur in a session id parts it from the process that wrote the file. */
 const SHARD = /^([0-9A-Za-z_-]+)(?:~\d+)?\.jsonl$/;
@@ -46,6 +48,7 @@ export class SidecarWatch {
   #started = 0;
   #lastEventAt = Number.NEGATIVE_INFINITY;
   #silentChanges = 0;
+  #sweeps = 0;
 
   constructor(options: SidecarWatchOptions) {
     this.#mayWatch = options.watch ?? true;
@@ -170,7 +173,8 @@ export class SidecarWatch {
     const moved = await this.#sessions.look();
     let silent = await this.#lookAtTurns();
     if (this.#all.size > 0 && (this.#known === null || moved)) silent = (await this.#list(announced ? null : before)) || silent;
-    for (const [sessionId, followed] of this.#followed) {
+    const looksAtFiles = this.mode === 'POLL' || moved || this.#sweeps++ % FILES_EVERY === 0;
+    for (const [sessionId, followed] of looksAtFiles ? this.#followed : []) {
       for (const [path, signature] of followed.seen) {
         const now = await signatureOf(path);
         // An event may have told it while the file was looked at.

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isEnumType, isInputObjectType, isInterfaceType, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../schema/index.ts';
 import { SETTINGS } from '../../src/config.ts';
@@ -33,6 +34,22 @@ describe('the documentation', () => {
     const api = read('docs/api.md');
     const roots = [schema.getQueryType(), schema.getSubscriptionType()].flatMap((type) => Object.keys(type?.getFields() ?? {}));
     expect(roots.filter((name) => !new RegExp(`\`${name}\``).test(api))).toEqual([]);
+  });
+
+  test('docs/live-protocol.md names every event, reset and option, and its query is a valid one', () => {
+    const page = read('docs/live-protocol.md');
+    const event = schema.getType('LiveEvent');
+    const reset = schema.getType('StreamResetReason');
+    const options = schema.getType('LiveOptions');
+    if (!isInterfaceType(event) || !isEnumType(reset) || !isInputObjectType(options)) throw new Error('the schema has no live turns');
+    const names = [
+      ...schema.getPossibleTypes(event).map(({ name }) => name),
+      ...reset.getValues().map(({ name }) => name),
+      ...Object.keys(options.getFields()),
+    ];
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(page))).toEqual([]);
+    const [, query = ''] = /```graphql\n([\s\S]+?)```/.exec(page) ?? [];
+    expect(validate(schema, parse(query))).toEqual([]);
   });
 
   test('docs/api.md names every error code that the code raises', () => {

@@ -6,13 +6,24 @@ import { appendedRow } from '../rows/appended.ts';
 import type { Delegation } from '../rows/delegation-state.ts';
 import { type RowEvent, rowEvent } from '../rows/events.ts';
 
+type AtWork = Pick<Delegation, 'sessionIds' | 'depth'>;
+
+/** Sub-agents that came to their end among the events. */
+export function finishedIn(events: readonly RowEvent[]): AtWork[] {
+  return events.flatMap((event) =>
+    event.kind === 'DelegationFinished' && event.childSessionId !== null
+      ? [{ sessionIds: [event.childSessionId], depth: event.depth }]
+      : [],
+  );
+}
+
 /**
  * What the sub-agents appended between two row ids. Ids are given once and in order, so the rows between two of them are the same
  * whenever they are read. Throws `StoreUnreadable`.
  */
 export async function childRowEvents(
   store: Pick<SessionStore, 'rowsBetween'>,
-  delegations: readonly Delegation[],
+  delegations: readonly AtWork[],
   after: string,
   upTo: string,
 ): Promise<RowEvent[]> {

@@ -8,12 +8,12 @@ import { joinEvents } from '../journal/join-events.ts';
 import { ConversationRows } from '../rows/conversation-rows.ts';
 import { derivedId, type RowEvent } from '../rows/events.ts';
 import type { OpenTurn } from '../rows/turn-state.ts';
-import { childRowEvents } from './child-rows.ts';
+import { childRowEvents, finishedIn } from './child-rows.ts';
 import type { LiveEvent, LiveEventOf, ResetReason, ResetScope, SnapshotReason } from './events.ts';
 import { interleave, type RunEntry, waitsForRows } from './interleave.ts';
 import { LifeWatch } from './life.ts';
 import { type RowTurn, TurnMerger } from './merger.ts';
-import type { LivePosition } from './position.ts';
+import type { LivePosition, RunMark } from './position.ts';
 import type { RunFollower } from './run-follower.ts';
 import { RunSet } from './run-set.ts';
 import type { RunTurn } from './run-turn.ts';
@@ -53,17 +53,16 @@ export class Conversation {
     sources: ConversationSources,
     ids: ConversationIds,
     rows: ConversationRows,
-    start: { readonly since: number; readonly covered: boolean },
+    since: number,
+    rowTurn: RowTurn | null,
     onUnread: () => void,
   ) {
     this.ids = ids;
     this.#sources = sources;
     this.#rows = rows;
     this.#sidecars = new Sidecars(sources);
-    this.#runs = new RunSet(sources, start.since, onUnread);
+    this.#runs = new RunSet(sources, since, onUnread);
     this.#life = new LifeWatch(sources);
-    const { turn } = rows;
-    const rowTurn = turn === null ? null : rowTurnOf(turn, ids.sessionId, start.covered);
     this.#merger = new TurnMerger({ conversationId: ids.conversationId, profile: sources.store.profile }, rowTurn);
     this.#lastRowId = rows.head?.maxMessageId ?? null;
   }
@@ -72,7 +71,7 @@ export class Conversation {
   static async start(sources: ConversationSources, ids: ConversationIds, onUnread: () => void = () => {}): Promise<Conversation> {
     const since = sources.now();
     const rows = await ConversationRows.start(sources.store, ids.sessionId, { now: sources.now });
-    const conversation = new Conversation(sources, ids, rows, { since, covered: false }, onUnread);
+    const conversation = new Conversation(sources, ids, rows, since, rowTurnNow(rows, ids), onUnread);
     await conversation.#begin();
     return conversation;
   }
@@ -92,10 +91,11 @@ export class Conversation {
     const resumed = await ConversationRows.resume(sources.store, ids.sessionId, position.rows, { now: sources.now });
     if (resumed.kind === 'RESET') return fresh(resumed.reason);
     if (resumed.replaced) return fresh('DB_REPLACED');
-    const conversation = new Conversation(sources, ids, resumed.rows, position, onUnread);
+    const told = rowTurnAt(position, resumed.rows, ids);
+    const conversation = new Conversation(sources, ids, resumed.rows, position.since, told, onUnread);
     await conversation.#catchUp(position);
     conversation.#due = { rows: resumed.more, sidecars: true, runs: true, life: true };
-    const { delegations } = resumed.rows;
+    const delegations = [...finishedIn(resumed.events), ...resumed.rows.delegations];
     const children = await childRowEvents(sources.store, delegations, position.rows.maxRowId, resumed.position.maxRowId);
     return { conversation, missed: [...resumed.events, ...children], reset: null };
   }
@@ -138,6 +138,11 @@ export class Conversation {
     const { lease, locks } = this.#rows.signs;
     const holds = lease?.live === true || locks.some(({ live }) => live);
     return holds || this.#merger.rowTurn !== null || this.#runs.isActive || this.#rows.delegations.some(({ finished }) => !finished);
+  }
+
+  /** Something was committed that may have changed what only a thorough look finds, and none was due yet. */
+  get owesLook(): boolean {
+    return this.#rows.owesLook;
   }
 
   /** Runs that go on, or may. */
@@ -193,6 +198,20 @@ export class Conversation {
     return events;
   }
 
+  /** Takes in a run that a reader knows and that nothing showed when following began, without telling it. */
+  async adopt({ ended, ...mark }: RunMark): Promise<void> {
+    if (ended?.certainty === 'CERTAIN' || this.#runs.get(mark.runId) !== null) return;
+    const follower = await this.#runs.adopt({ ...mark, ended });
+    const { run } = follower;
+    for (const entry of follower.unread) if (entry.kind === 'RECORD') run.fold(entry.record, entry.generation);
+    follower.unread = [];
+    const end = run.turn.end;
+    if (end !== null) run.ended = { outcome: end.outcome, certainty: 'CERTAIN', eventId: end.eventId };
+    else if (ended !== null) run.ended = { ...ended, eventId: null };
+    else this.#merger.run ??= run;
+    this.#noteEnds();
+  }
+
   snapshot(whole = false): ConversationSnapshot {
     const { run, rowPhase } = this.#merger;
     const told = run === null ? null : runSnapshot(run, this.#life.phaseOf(run), whole);
@@ -216,8 +235,7 @@ export class Conversation {
   }
 
   /** A reset, and the snapshot from which a reader goes on (M7). */
-  resetEvents(reason: ResetReason, scope: ResetScope): LiveEvent[] {
-    const { run } = this.#merger;
+  resetEvents(reason: ResetReason, scope: ResetScope, run: RunTurn | null = this.#merger.run): LiveEvent[] {
     const reset = this.#merger.derived('StreamReset', this.tipId, run, this.#sources.now(), [reason, this.position], { reason, scope });
     return [reset, this.snapshotEvent('RESET')];
   }
@@ -302,7 +320,6 @@ export class Conversation {
       for (const event of joinEvents(joined?.events ?? [])) if (joined !== null) told.push(...this.#merger.takeJournal(joined.run, event));
       joined = null;
     };
-    const resets = new Map<RunTurn, 'RUN_REWRITTEN' | 'RUN_GONE'>();
     for (const step of interleave(entries, rows)) {
       if (step.kind === 'RECORD') {
         const events = step.run.fold(step.record, step.generation);
@@ -318,22 +335,22 @@ export class Conversation {
       } else if (step.kind === 'BEGIN') {
         step.run.baseMessageId = this.#lastRowId;
         told.push(...this.#merger.begin(step.run));
-      } else {
-        resets.set(step.run, step.kind === 'RESET' ? 'RUN_REWRITTEN' : 'RUN_GONE');
-        step.run.restart();
-      }
+      } else told.push(...this.#reset(step.run, step.kind));
     }
     flush();
     this.#noteEnds();
-    return [...told, ...this.#resets(resets)];
+    return told;
   }
 
-  /** A run whose file is another one, or gone, is told anew as it stands; the end of one that was told is no loss. */
-  #resets(resets: ReadonlyMap<RunTurn, 'RUN_REWRITTEN' | 'RUN_GONE'>): LiveEvent[] {
-    return [...resets].flatMap(([run, reason]) => {
-      if (reason === 'RUN_GONE' && (run.endWasTold || this.#sidecars.of(run.sessionId) === 'GONE')) return [];
-      return this.resetEvents(reason, 'RUN');
-    });
+  /** A run whose file is another one begins anew, behind the reset (M7). That the file of one is gone whose end was told is no loss. */
+  #reset(run: RunTurn, kind: 'RESET' | 'GONE'): LiveEvent[] {
+    if (kind === 'RESET') {
+      run.restart();
+      this.#merger.revive(run);
+      return this.resetEvents('RUN_REWRITTEN', 'RUN', run);
+    }
+    run.lose();
+    return run.endWasTold || this.#sidecars.of(run.sessionId) === 'GONE' ? [] : this.resetEvents('RUN_GONE', 'RUN', run);
   }
 
   #noteEnds(): void {
@@ -394,7 +411,8 @@ export class Conversation {
   async #revive(): Promise<LiveEvent[]> {
     const events: LiveEvent[] = [];
     for (const { run, unread } of this.#runs.all) {
-      if (unread.length > 0 && run.ended !== null && run.turn.end === null)
+      const goesOn = unread.some(({ kind }) => kind === 'RECORD');
+      if (goesOn && run.ended !== null && run.turn.end === null)
         events.push(...(await this.#life.judge(run, this.#merger, this.#rows, this.#sidecars)));
     }
     return events;
@@ -404,7 +422,7 @@ export class Conversation {
   async #judge(): Promise<LiveEvent[]> {
     const events: LiveEvent[] = [];
     for (const { run, begun } of this.#runs.all) {
-      if (!begun || run.turn.end !== null) continue;
+      if (!begun || run.turn.end !== null || run.endWasTold) continue;
       events.push(...this.#closeInteractions(run, { now: this.#sources.now() }));
       events.push(...(await this.#life.judge(run, this.#merger, this.#rows, this.#sidecars)));
     }
@@ -413,6 +431,21 @@ export class Conversation {
   }
 }
 
-function rowTurnOf({ turnId, startedAt }: OpenTurn, sessionId: string, covered: boolean): RowTurn {
+function rowTurnNow({ turn }: ConversationRows, { sessionId }: ConversationIds): RowTurn | null {
+  return turn === null ? null : rowTurnOf(turn, sessionId, false);
+}
+
+/** The turn that a reader at the position was told of. When it is over by now, its beginning isn't known any more, but that it was before. */
+function rowTurnAt(
+  { rows: { turnId, at }, covered }: LivePosition,
+  rows: ConversationRows,
+  { sessionId }: ConversationIds,
+): RowTurn | null {
+  if (turnId === null) return null;
+  const startedAt = rows.turn?.turnId === turnId ? rows.turn.startedAt : at;
+  return rowTurnOf({ turnId, startedAt }, sessionId, covered);
+}
+
+function rowTurnOf({ turnId, startedAt }: Pick<OpenTurn, 'turnId' | 'startedAt'>, sessionId: string, covered: boolean): RowTurn {
   return { turnId, sessionId, startedAt, eventId: derivedId('TurnStarted', sessionId, turnId), covered };
 }

@@ -3,6 +3,7 @@
  * subscriber holds no content, only where it is; one that is behind gets a frame of its own, from there to the others.
  */
 import { CaduceusError } from '../../errors.ts';
+import { SHARED, type SharedPayload } from '../../shared-payload.ts';
 import { PushStream } from '../push-stream.ts';
 import { coalesce } from './coalesce.ts';
 import type { LiveEvent } from './events.ts';
@@ -11,7 +12,7 @@ import { chosen, type FilterFacts, type LiveOptions } from './options.ts';
 import type { LivePosition } from './position.ts';
 import { StatePace } from './state-pace.ts';
 
-export interface LiveFrame {
+export interface LiveFrame extends SharedPayload {
   readonly cursor: string;
   readonly events: readonly LiveEvent[];
   /** There is more to tell now. */
@@ -240,7 +241,7 @@ export class FrameGroup {
 /** `now`: epoch seconds. */
 export function frameOf(events: readonly LiveEvent[], cursor: string, catchUp: boolean, now: number): LiveFrame {
   const placed = events.map((event) => (event.kind === 'LiveSnapshot' ? { ...event, cursor } : event));
-  return { cursor, events: placed, catchUp, sourceLagMs: lagOf(events, now) };
+  return { [SHARED]: true, cursor, events: placed, catchUp, sourceLagMs: lagOf(events, now) };
 }
 
 function tooSlow(): CaduceusError {

@@ -10,7 +10,7 @@ import type { LiveEvent, LiveEventOf, ResetReason, ResetScope } from './events.t
 import { FrameGroup, type FrameSource, frameOf, type LiveFrame, type Replayed, type Start } from './frame-group.ts';
 import { ConversationLog } from './log.ts';
 import { chosen, DEFAULT_OPTIONS, type LiveOptions } from './options.ts';
-import { encodeLiveCursor, isSamePosition, type LiveCursor, type LivePosition } from './position.ts';
+import { encodeLiveCursor, isAsFar, isSamePosition, type LiveCursor, type LivePosition } from './position.ts';
 import type { ConversationSources } from './sources.ts';
 
 export interface HubSources extends ConversationSources {
@@ -33,9 +33,9 @@ export class ConversationHub {
   #turn: Promise<unknown> = Promise.resolve();
   #scheduled = false;
   #closed = false;
-  /** Subscribers and others that need the hub, and since when there are none (steady clock). */
+  /** Subscribers and others that need the hub, and since when there are none any more (steady clock). */
   #users = 0;
-  #idleSince: number | null = performance.now();
+  #idleSince: number | null = null;
 
   private constructor(sources: HubSources, conversation: Conversation) {
     this.#sources = sources;
@@ -66,6 +66,10 @@ export class ConversationHub {
 
   get isActive(): boolean {
     return this.#conversation.isActive;
+  }
+
+  get owesLook(): boolean {
+    return this.#conversation.owesLook;
   }
 
   get subscribers(): number {
@@ -110,7 +114,10 @@ export class ConversationHub {
     void this.#alone(async () => {
       this.#scheduled = false;
       await this.#pump();
-    }).catch(this.#sources.onError);
+    }).catch((error: unknown) => {
+      // What was under way when everything was closed has nobody to tell.
+      if (!this.#closed) this.#sources.onError(error);
+    });
   }
 
   /** Frames from now on, or from a cursor on. Throws `StoreUnreadable`. */
@@ -206,8 +213,8 @@ export class ConversationHub {
     for (let tries = 0; tries < MOST_TRIES && this.#conversation.isDue; tries++) await this.#pump();
   }
 
+  /** What the hub has come to know; news that are on their way are told behind it. */
   async #present(): Promise<Start> {
-    await this.#catchUp();
     return { index: this.log.end, position: this.#conversation.position, events: [this.#conversation.snapshotEvent('INITIAL')] };
   }
 
@@ -218,16 +225,19 @@ export class ConversationHub {
 
   /** What came after a position, read again from the sources and brought to where this conversation is. */
   async #replay(from: LivePosition): Promise<Replayed> {
+    for (const mark of from.runs) await this.#conversation.adopt(mark);
+    this.#conversation.mark('life');
     await this.#catchUp();
     const { conversationId } = this.#conversation.ids;
+    const events: LiveEvent[] = [];
     const other = await Conversation.resume(this.#sources, { conversationId, sessionId: from.rows.segmentId ?? this.tipId }, from);
     try {
       if (other.reset !== null) return this.#resetTo(other.reset, 'TRANSCRIPT');
-      const events: LiveEvent[] = [...(await other.conversation.pump(other.missed))];
+      events.push(...(await other.conversation.pump(other.missed)));
       for (let tries = 0; tries < MOST_TRIES && !isTooMuch(events); tries++) {
         if (!other.conversation.isDue) {
           const { position } = this.#conversation;
-          if (isSamePosition(other.conversation.position, position)) return { events, index: this.log.end, position };
+          if (isAsFar(other.conversation.position, position)) return { events, index: this.log.end, position };
           other.conversation.mark('rows', 'sidecars', 'runs');
           await this.#catchUp();
         }
@@ -236,6 +246,8 @@ export class ConversationHub {
     } finally {
       other.conversation.close();
     }
+    const reset = events.find((event) => event.kind === 'StreamReset');
+    if (reset !== undefined) return this.#resetTo(reset.reason, reset.scope);
     return { events: [this.#conversation.snapshotEvent('CATCH_UP')], index: this.log.end, position: this.#conversation.position };
   }
 
@@ -324,8 +336,7 @@ export class ConversationHub {
 }
 
 function isTooMuch(events: readonly LiveEvent[]): boolean {
-  if (events.length <= MOST_REPLAYED_EVENTS && events.length < 100) return false;
-  const joined = coalesce(events);
-  const bytes = joined.reduce((sum, event) => sum + ('text' in event && typeof event.text === 'string' ? event.text.length : 0), 0);
-  return joined.length > MOST_REPLAYED_EVENTS || bytes > MOST_REPLAYED_BYTES;
+  const bytes = events.reduce((sum, event) => sum + ('text' in event && typeof event.text === 'string' ? event.text.length : 0), 0);
+  if (bytes > MOST_REPLAYED_BYTES) return true;
+  return events.length > MOST_REPLAYED_EVENTS && coalesce(events).length > MOST_REPLAYED_EVENTS;
 }

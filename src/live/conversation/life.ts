@@ -22,7 +22,9 @@ export class LifeWatch {
   }
 
   phaseOf(run: RunTurn): TurnPhase | null {
-    return this.#phases.get(run) ?? null;
+    const phase = this.#phases.get(run) ?? null;
+    // A journal that has begun knows better.
+    return phase === 'STARTING' && run.turn.lastSeq > 0 ? null : phase;
   }
 
   /** What is other than was told of a run without a terminal line. */
@@ -38,7 +40,8 @@ export class LifeWatch {
     }
     if (verdict.ending !== null) {
       const evidence = verdict.evidence.map(({ code }) => code).join(' ');
-      return [...events, ...merger.endRun(run, verdict.ending, evidence, now)];
+      const lastSign = rows.signs.tip?.lastActivityAt ?? null;
+      return [...events, ...merger.endRun(run, verdict.ending, { evidence, lastSign }, now)];
     }
     if (run.ended !== null) merger.revive(run);
     return [...events, ...this.#phase(run, verdict, merger, now)];

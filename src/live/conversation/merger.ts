@@ -20,6 +20,8 @@ import type { RunTurn, ToldEnd } from './run-turn.ts';
 /** Lease and user row of a run come seconds after its beginning, or just before when clocks differ. */
 const SAME_TURN_SECONDS = 5;
 
+type Ending = Pick<LiveEventFields['TurnEnded'], 'outcome' | 'certainty'>;
+
 /** The turn that only rows and leases tell of. */
 export interface RowTurn {
   readonly turnId: string;
@@ -111,18 +113,14 @@ export class TurnMerger {
     }
   }
 
-  /** The end of a run by other evidence than a terminal line (9); nothing when the same was told before. */
-  endRun(
-    run: RunTurn,
-    {
-      outcome,
-      certainty,
-    }: { readonly outcome: LiveEventFields['TurnEnded']['outcome']; readonly certainty: LiveEventFields['TurnEnded']['certainty'] },
-    evidence: string,
-    at: number,
-  ): LiveEvent[] {
+  /**
+   * The end of a run by other evidence than a terminal line (9); nothing when the same was told before. `lastSign`: by the store, so that
+   * whoever judges it names it the same.
+   */
+  endRun(run: RunTurn, ending: Ending, { evidence, lastSign }: { evidence: string; lastSign: number | null }, at: number): LiveEvent[] {
+    const { outcome, certainty } = ending;
     if (run.ended?.outcome === outcome) return [];
-    const id = derivedId('TurnEnded', run.runId, [evidence, outcome, run.turn.lastSeq]);
+    const id = derivedId('TurnEnded', run.runId, [outcome, run.turn.lastSeq, lastSign]);
     const corrects = run.ended?.eventId ?? null;
     run.ended = { outcome, certainty, eventId: id };
     this.#over(run);
@@ -132,7 +130,7 @@ export class TurnMerger {
 
   /** A reader was told of an end that nothing here shows: it was inferred. */
   settle(run: RunTurn, end: Pick<ToldEnd, 'outcome' | 'certainty'>): void {
-    run.ended ??= { ...end, eventId: '' };
+    run.ended ??= { ...end, eventId: null };
     this.#over(run);
   }
 

@@ -176,10 +176,26 @@ function checksum(body: string): string {
 
 /** Whether two followers have told the same: clocks and hints aside. */
 export function isSamePosition(a: LivePosition, b: LivePosition): boolean {
-  return keyOf(a) === keyOf(b);
+  return keyOf(a) === keyOf(b) && a.runs.length === b.runs.length && isAsFar(a, b);
 }
 
-function keyOf({ rows, generation, runs, covered }: LivePosition): string {
-  const told = runs.map(({ runId, position, ended }) => [runId, position?.generation, position?.seq, position?.holes, ended?.outcome]);
-  return JSON.stringify([generation, rows.segmentId, rows.maxRowId, rows.digest, rows.turnId, covered, told]);
+/** The same of what both follow; a run that only one of them knows is over, and nothing more is told of it. */
+export function isAsFar(a: LivePosition, b: LivePosition): boolean {
+  if (keyOf(a) !== keyOf(b)) return false;
+  const others = new Map(b.runs.map((mark) => [mark.runId, mark]));
+  const agrees = a.runs.every((mark) => {
+    const other = others.get(mark.runId);
+    others.delete(mark.runId);
+    return other === undefined ? mark.ended !== null : runKeyOf(mark) === runKeyOf(other);
+  });
+  return agrees && [...others.values()].every(({ ended }) => ended !== null);
+}
+
+/** Of a turn that a run tells of nothing is told by its rows, so whether they show one is all the same. */
+function keyOf({ rows, generation, covered }: LivePosition): string {
+  return JSON.stringify([generation, rows.segmentId, rows.maxRowId, rows.digest, covered ? null : rows.turnId]);
+}
+
+function runKeyOf({ position, ended }: RunMark): string {
+  return JSON.stringify([position?.generation, position?.seq, position?.holes, ended?.outcome]);
 }

@@ -55,12 +55,15 @@ export class RunSet {
   /** What is under way when following begins. */
   async begin(sessionIds: readonly string[], sidecars: Sidecars): Promise<void> {
     const since = this.#sources.now() - QUIET_SECONDS;
+    // A sidecar knows better than a journal when the turn began.
+    this.followOwners(sidecars);
     for (const sessionId of sessionIds) {
       for (const { runId, modifiedAt, firstCreatedAt } of await this.#candidates(sessionId, since)) {
-        this.#add({ runId, sessionId, startedAt: firstCreatedAt ?? modifiedAt, pending: null }, null).run.grewAt = modifiedAt;
+        const startedAt = firstCreatedAt ?? modifiedAt;
+        const follower = this.#followers.get(runId) ?? this.#add({ runId, sessionId, startedAt, pending: null }, null);
+        follower.run.grewAt = modifiedAt;
       }
     }
-    this.followOwners(sidecars);
     await this.drain();
   }
 
@@ -103,6 +106,14 @@ export class RunSet {
     const told = await recordsUpTo(this.#sources.journalRoot, follower.run, position);
     const { generation } = position;
     for (const record of told ?? []) follower.unread.push({ kind: 'RECORD', record, generation, passes: -1 });
+    return follower;
+  }
+
+  /** A run that a reader was told of, read from its beginning. */
+  async adopt(mark: RunMark): Promise<RunFollower> {
+    const follower = this.#add({ ...mark, pending: null }, null);
+    follower.begun = true;
+    await follower.drain();
     return follower;
   }
 

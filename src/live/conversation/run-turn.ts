@@ -21,7 +21,8 @@ export interface PendingTurn {
 export interface ToldEnd {
   readonly outcome: TurnOutcome;
   readonly certainty: Certainty;
-  readonly eventId: string;
+  /** Null when it was told by another server. */
+  readonly eventId: string | null;
 }
 
 export class RunTurn {
@@ -39,7 +40,7 @@ export class RunTurn {
   firstMessageId: string | null = null;
   lastMessageId: string | null = null;
   ended: ToldEnd | null = null;
-  /** A terminal line was told before its journal went. */
+  /** Its end was told before its journal went. */
   endWasTold = false;
   /** What was told last of its life. */
   liveness: LivenessVerdict = 'ALIVE';
@@ -73,10 +74,15 @@ export class RunTurn {
 
   /** What was told of its journal is void. */
   restart(): void {
-    this.endWasTold = this.ended?.certainty === 'CERTAIN';
-    this.turn = emptyTurn(this, '');
-    this.correlation = new Correlation(this.runId);
+    this.#forget();
     this.ended = null;
+    this.endWasTold = false;
+  }
+
+  /** The same, since the journal is gone; an end that was told holds. */
+  lose(): void {
+    this.#forget();
+    this.endWasTold = this.ended !== null;
   }
 
   takeRow(row: AppendedRow): void {
@@ -84,8 +90,20 @@ export class RunTurn {
     this.lastMessageId = row.id;
   }
 
+  /** The turn ends with the newest copy; it begins with the oldest that is still seen. */
   renameRows(carried: readonly CarriedRow[]): void {
-    const moved = new Map(carried.map(({ oldId, newId }) => [oldId, newId]));
-    this.lastMessageId = moved.get(this.lastMessageId ?? '') ?? this.lastMessageId;
+    const moved = new Map(carried.map((row) => [row.oldId, row]));
+    const now = (id: string | null, always: boolean) => {
+      const row = moved.get(id ?? '');
+      return row !== undefined && (always || row.retired) ? row.newId : id;
+    };
+    this.firstMessageId = now(this.firstMessageId, false);
+    this.userMessageId = now(this.userMessageId, false);
+    this.lastMessageId = now(this.lastMessageId, true);
+  }
+
+  #forget(): void {
+    this.turn = emptyTurn(this, '');
+    this.correlation = new Correlation(this.runId);
   }
 }

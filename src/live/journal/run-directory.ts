@@ -1,14 +1,16 @@
 /**
  * The runs of one session's journal directory as they come, grow and go (`spec/live-turns.md` 8.1): a watch on the directory, on its
- * parent while there is none, and a sweep for what no event tells.
+ * parent while there is none, or on the parent's, and a sweep for what no event tells.
  */
 import { type FSWatcher, watch } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { journalDirectory, runIdOfFile } from './ids.ts';
 import { systemCode } from './open-journal.ts';
 
 const SWEEP_MS = 1000;
+/** Where no run is followed there is less to miss, and there are many such directories. */
+const QUIET_SWEEPS = 5;
 /** When changes come that no event announced, the watch can't be trusted and this sweep takes over. */
 const POLL_MS = 100;
 const SILENT_CHANGES = 3;
@@ -167,18 +169,29 @@ export class RunDirectory {
     if (this.#directory !== null) this.#dropParentWatch();
   }
 
+  /** The folder in which the session's will be; while there is none, the one in which that will be. */
   #armParent(): void {
     const own = basename(this.#path ?? '');
-    this.#parent ??= this.#watch(
-      this.#root,
-      (_, name) => {
-        const isRoot = name === basename(this.#root);
-        // The root itself went, and with it the watch.
-        if (isRoot) this.#dropParentWatch();
-        if (name === null || name === own || isRoot) this.#onDirectoryEvent();
-      },
-      () => this.#dropParentWatch(),
-    );
+    const root = basename(this.#root);
+    this.#parent ??=
+      this.#watch(
+        this.#root,
+        (_, name) => {
+          // The root itself went, and with it the watch.
+          if (name === root) this.#dropParentWatch();
+          if (name === null || name === own || name === root) this.#onDirectoryEvent();
+        },
+        () => this.#dropParentWatch(),
+      ) ??
+      this.#watch(
+        dirname(this.#root),
+        (_, name) => {
+          if (name !== null && name !== root) return;
+          this.#dropParentWatch();
+          this.#onDirectoryEvent();
+        },
+        () => this.#dropParentWatch(),
+      );
   }
 
   #watch(path: string, onEvent: (type: string, name: string | null) => void, onError: () => void): FSWatcher | null {
@@ -231,7 +244,8 @@ export class RunDirectory {
 
   #scheduleSweep(): void {
     if (this.#closed) return;
-    const wait = this.mode === 'WATCH' ? this.#sweepMs : Math.min(POLL_MS, this.#sweepMs);
+    const calm = this.#followed.size === 0 ? this.#sweepMs * QUIET_SWEEPS : this.#sweepMs;
+    const wait = this.mode === 'WATCH' ? calm : Math.min(POLL_MS, this.#sweepMs);
     this.#timer = setTimeout(() => {
       void this.#sweep().finally(() => this.#scheduleSweep());
     }, wait);

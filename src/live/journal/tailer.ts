@@ -107,8 +107,11 @@ export class RunTailer {
   async drain(): Promise<void> {
     await this.settled();
     if (this.#closed) return;
+    const lastDueAt = this.#lastDueAt;
     this.#read();
     await this.#reading;
+    // It was asked for: it takes no turn away from the reads that follow what is written.
+    this.#lastDueAt = lastDueAt;
   }
 
   /** Resolves when no read is under way. */

@@ -59,6 +59,17 @@ export class WebUiLiveness {
     return settled;
   }
 
+  /** The run that owns a session by its sidecar; null when none does, or the file can't be read. */
+  async owningRun(profile: string, sessionId: string): Promise<string | null> {
+    try {
+      const head = await this.#heads.get(sessionId);
+      return head !== null && (head.profile ?? ROOT_PROFILE) === profile ? head.activeStreamId : null;
+    } catch (error) {
+      if (error instanceof SidecarUnreadable) return null;
+      throw error;
+    }
+  }
+
   async #turnOf(profile: string, sessionId: string, stored: Liveness): Promise<WebUiTurn> {
     try {
       const head = await this.#heads.get(sessionId);

@@ -154,6 +154,11 @@ export class ConversationRows {
     return { lease: this.#picture.lease, locks: this.#picture.locks, tip: tipOf(this.#picture) };
   }
 
+  /** Something was committed that may have changed what only a thorough pass finds, and none was due yet. */
+  get owesLook(): boolean {
+    return this.#thorough.stamp !== this.#picture.stamp;
+  }
+
   async #pass(): Promise<Pass> {
     const { clock, now, followContinuations } = this.#options;
     const begun = clock();

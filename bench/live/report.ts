@@ -1,0 +1,104 @@
+/**
+ * The figures of live turns as Markdown: for the terminal, and as docs/performance-live.md.
+ */
+export interface LiveEffort {
+  readonly lines: number;
+  readonly rows: number;
+  readonly idleSeconds: number;
+  readonly crowdSeconds: number;
+  readonly crowd: number;
+  readonly stallSeconds: number;
+}
+
+export interface Latency {
+  readonly name: string;
+  readonly subscribers: number;
+  readonly count: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+interface Stall {
+  readonly latency: Latency;
+  readonly growthBytes: number;
+}
+
+export interface LiveFigures {
+  readonly machine: string;
+  readonly isJudged: boolean;
+  readonly effort: LiveEffort;
+  readonly lines: readonly Latency[];
+  readonly rows: readonly Latency[];
+  readonly idle: { readonly watched: number; readonly cpuShare: number };
+  readonly fanOut: {
+    readonly subscribers: number;
+    readonly framesPerSecond: number;
+    readonly bytesPerFrame: number;
+    readonly cpuShare: number;
+    readonly plainCpuShare: number;
+    readonly latency: Latency;
+    readonly bytesPerSubscriber: number;
+    readonly growthBytes: number;
+  };
+  readonly stalled: { readonly alone: Stall; readonly beside: Stall };
+}
+
+const P50_MS = 10;
+const P99_MS = 50;
+const IDLE_SHARE = 0.01;
+const CROWD_SHARE = 0.3;
+const STALL_BYTES = 1024 * 1024;
+
+export function livePage(figures: LiveFigures): string {
+  const { lines, rows, idle, fanOut, stalled, effort } = figures;
+  const judged = (met: boolean) => (figures.isJudged ? (met ? 'met' : 'missed') : 'not judged');
+  const costs = stalled.beside.growthBytes - stalled.alone.growthBytes;
+  return `# How soon and at what cost live turns arrive
+
+Written by \`npm run bench -- live --write\`: the server, the program that writes and the subscribers are processes of their own, on ${figures.machine}.
+
+## From an append or a commit in another process to its receipt
+
+| what | subscribers | events | p50 ms | p99 ms | aim (p50 ≤ ${P50_MS}, p99 ≤ ${P99_MS}) |
+| --- | --: | --: | --: | --: | --- |
+${[...lines, ...rows].map((each) => `${latencyRow(each)} ${judged(each.p50Ms <= P50_MS && each.p99Ms <= P99_MS)} |`).join('\n')}
+
+Each subscriber has a WebSocket of its own; default options (\`coalesceMs: 50\`), one event at a time. The time is the one that the writer put into the line or the
+row before it wrote it; times have whole milliseconds, cut, so figures are up to one too high. All subscribers are in one process, which
+shares the two cores.
+
+## Cost
+
+| what | figure | aim | |
+| --- | --: | --: | --- |
+| ${idle.watched} conversations followed in which nothing happens, over ${effort.idleSeconds} s | ${percent(idle.cpuShare)} of a core | ${percent(IDLE_SHARE)} | ${judged(idle.cpuShare <= IDLE_SHARE)} |
+| ${fanOut.subscribers} subscribers of one conversation, ${Math.round(fanOut.framesPerSecond)} frames of ${Math.round(fanOut.bytesPerFrame)} bytes a second in all | ${percent(fanOut.cpuShare)} of a core | ${percent(CROWD_SHARE)} | ${judged(fanOut.cpuShare <= CROWD_SHARE)} |
+| the same frames from the plain server | ${percent(fanOut.plainCpuShare)} of a core | | |
+| ours to the plain server | ${(fanOut.cpuShare / fanOut.plainCpuShare).toFixed(2)} times | | |
+| their latency | p50 ${ms(fanOut.latency.p50Ms)}, p99 ${ms(fanOut.latency.p99Ms)} ms | | |
+| memory of a subscriber, its socket included | ${kib(fanOut.bytesPerSubscriber)} KiB | | |
+| growth while they are served for ${effort.crowdSeconds} s | ${kib(fanOut.growthBytes)} KiB | bounded | |
+| a socket that is not read, beside one that is, 400 kB a second for ${effort.stallSeconds} s: growth more than without it | ${kib(costs)} KiB | ${kib(STALL_BYTES)} KiB | ${judged(costs <= STALL_BYTES)} |
+| latency of the other: alone | p50 ${ms(stalled.alone.latency.p50Ms)}, p99 ${ms(stalled.alone.latency.p99Ms)} ms | | |
+| latency of the other: beside the stalled one | p50 ${ms(stalled.beside.latency.p50Ms)}, p99 ${ms(stalled.beside.latency.p99Ms)} ms | | |
+
+CPU comes from the scheduler's account of the server's threads, memory is resident memory, which a garbage collector moves by some MiB either way. The plain server
+(\`bench/live/plain-broadcast.ts\`) sends one prepared text of the same size to every socket at the same pace: it reads no file and runs no GraphQL.
+`;
+}
+
+function latencyRow({ name, subscribers, count, p50Ms, p99Ms }: Latency): string {
+  return `| ${name} | ${subscribers} | ${count.toLocaleString('en-US')} | ${ms(p50Ms)} | ${ms(p99Ms)} |`;
+}
+
+function ms(value: number): string {
+  return value.toFixed(1);
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+function kib(bytes: number): string {
+  return Math.round(bytes / 1024).toLocaleString('en-US');
+}

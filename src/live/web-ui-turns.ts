@@ -1,0 +1,71 @@
+/**
+ * Which sessions the Web UI runs a turn in, as their sidecars say, and when that changes (`spec/live-turns.md` 5, 12 `liveSessions`): for
+ * lists and badges, which follow all sessions of a profile.
+ */
+import { ROOT_PROFILE } from '../profiles.ts';
+import { readSidecarHead } from '../web-ui/sidecar-head.ts';
+import type { SidecarWatch } from '../web-ui/sidecar-watch.ts';
+
+type Listener = (sessionId: string) => void;
+
+/** The owner saves a sidecar several times in a row. */
+const SETTLE_MS = 20;
+/** Sessions whose last run is remembered. */
+const MOST_KNOWN = 10_000;
+
+export class WebUiTurns {
+  readonly #sessionsDir: string;
+  readonly #watch: SidecarWatch;
+  readonly #onError: (error: unknown) => void;
+  readonly #listeners = new Map<string, Set<Listener>>();
+  /** The run that each session was seen with last. */
+  readonly #runs = new Map<string, string | null>();
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+  #stop: (() => void) | null = null;
+
+  constructor(options: { readonly sessionsDir: string; readonly watch: SidecarWatch; readonly onError: (error: unknown) => void }) {
+    this.#sessionsDir = options.sessionsDir;
+    this.#watch = options.watch;
+    this.#onError = options.onError;
+  }
+
+  /** Hears of sessions of a profile in which a turn began or ended, until the returned function is called. */
+  listen(profile: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(profile) ?? new Set();
+    this.#listeners.set(profile, listeners);
+    const own: Listener = (sessionId) => listener(sessionId);
+    listeners.add(own);
+    this.#stop ??= this.#watch.followAll((sessionId) => this.#onSidecar(sessionId));
+    return () => {
+      listeners.delete(own);
+      if (listeners.size === 0) this.#listeners.delete(profile);
+      if (this.#listeners.size > 0) return;
+      this.#stop?.();
+      this.#stop = null;
+      for (const timer of this.#timers.values()) clearTimeout(timer);
+      this.#timers.clear();
+    };
+  }
+
+  #onSidecar(sessionId: string): void {
+    if (this.#timers.has(sessionId)) return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(sessionId);
+      this.#look(sessionId).catch(this.#onError);
+    }, SETTLE_MS);
+    timer.unref();
+    this.#timers.set(sessionId, timer);
+  }
+
+  async #look(sessionId: string): Promise<void> {
+    const head = await readSidecarHead(this.#sessionsDir, sessionId);
+    const runId = head?.activeStreamId ?? null;
+    // One that was never looked at had no turn, as far as anybody was told.
+    const before = this.#runs.get(sessionId) ?? null;
+    this.#runs.delete(sessionId);
+    this.#runs.set(sessionId, runId);
+    for (const oldest of [...this.#runs.keys()].slice(0, -MOST_KNOWN)) this.#runs.delete(oldest);
+    if (runId === before) return;
+    for (const listener of this.#listeners.get(head?.profile ?? ROOT_PROFILE) ?? []) listener(sessionId);
+  }
+}
