@@ -107,6 +107,6 @@ export interface ServerInfo {
 }
 
 export function server(_: unknown, __: unknown, ctx: Context): ServerInfo {
-  const { version, writable, feed } = ctx.services;
-  return { version, writable, subscribers: feed.subscribers };
+  const { version, writable, feed, liveTurns } = ctx.services;
+  return { version, writable, subscribers: feed.subscribers + liveTurns.status.subscribers };
 }

@@ -45,6 +45,7 @@ const Segment = builder.objectRef<SnapshotSegment>('LiveSegment').implement({
   description: 'A stretch of text or reasoning of a turn.',
   fields: (t) => ({
     index: t.exposeInt('index', { description: 'Its number in the turn; deltas name it.' }),
+    seq: t.exposeInt('seq', { description: 'Its place among text, reasoning and tools: what has the lower number came first.' }),
     offset: t.exposeInt('offset', { description: 'UTF-16 units before `text`: over 0 when only the end of a long segment is here.' }),
     text: t.exposeString('text', { description: 'What was written so far.' }),
     sealed: t.exposeBoolean('sealed', { description: 'Nothing more comes.' }),
@@ -60,6 +61,7 @@ const Tool = builder.objectRef<SnapshotTool>('LiveTool').implement({
   fields: (t) => ({
     toolCallId: t.exposeString('toolCallId', { description: "The provider's id, or one of this server." }),
     name: t.exposeString('name', { description: 'The tool.' }),
+    seq: t.int({ nullable: true, description: 'As of segments; null while only rows know the tool.', resolve: (tool) => tool.seq }),
     argsPreview: t.expose('argsPreview', { type: 'JSON', nullable: true, description: 'Its arguments, cut.' }),
     segment: t.int({ nullable: true, description: 'The text segment before it.', resolve: (tool) => tool.segment }),
     done: t.exposeBoolean('done', { description: 'It is over.' }),
@@ -69,9 +71,10 @@ const Tool = builder.objectRef<SnapshotTool>('LiveTool').implement({
     }),
     isError: t.exposeBoolean('isError', { nullable: true, description: 'It failed; null when that is not known.' }),
     durationMs: t.exposeFloat('durationMs', { nullable: true, description: 'Milliseconds.' }),
+    callMessageId: t.exposeID('callMessageId', { nullable: true, description: 'The row of its call.' }),
     messageId: t.exposeID('messageId', {
       nullable: true,
-      description: 'The row of its result, else of its call; null while there is none.',
+      description: "The row that covers it: don't show it any more. Null while none does.",
     }),
   }),
 });
@@ -91,6 +94,7 @@ const Turn = builder.objectRef<SnapshotTurn>('LiveTurn').implement({
   description: 'The turn under way, to be shown behind the last settled message.',
   fields: (t) => ({
     turnId: t.exposeString('turnId', { description: 'Its id; that of the run, where there is one.' }),
+    startedEventId: t.exposeID('startedEventId', { description: 'The id of its TurnStarted, for what is told of it later.' }),
     runId: t.exposeString('runId', { nullable: true, description: 'The run of the Web UI; null for turns that only rows tell of.' }),
     phase: t.field({ type: TurnPhase, description: 'What it does.', resolve: (turn) => turn.phase }),
     phaseDetail: t.exposeString('phaseDetail', { nullable: true, description: 'The tool, for example.' }),

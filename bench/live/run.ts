@@ -25,7 +25,7 @@ const LIVE_TURN = `subscription Follow($sessionId: String!) {
 }`;
 
 const FULL: LiveEffort = { lines: 300, rows: 150, idleSeconds: 30, crowdSeconds: 20, crowd: 1000, stallSeconds: 20 };
-const QUICK: LiveEffort = { lines: 20, rows: 10, idleSeconds: 2, crowdSeconds: 8, crowd: 1000, stallSeconds: 2 };
+const QUICK: LiveEffort = { lines: 20, rows: 10, idleSeconds: 2, crowdSeconds: 2, crowd: 50, stallSeconds: 2 };
 
 /** Farther apart than frames are, so that each line is a frame of its own. */
 const LINE_PAUSE_MS = 70;

@@ -42,6 +42,8 @@ export type LiveSessionChangeKind =
   | 'ROTATED'
   /** Nothing: this is how it is at the start. */
   | 'STATE'
+  /** A turn of the Web UI began or ended; other turns show by their messages. */
+  | 'TURN'
   /** Title, flags, usage, heartbeat or another column changed. */
   | 'UPDATED';
 

@@ -95,10 +95,10 @@ function eventsOf(response: Response): EventStream['next'] {
       if (end !== -1) {
         const block = buffer.slice(0, end);
         buffer = buffer.slice(end + 2);
-        const event = /^event: (.*)$/m.exec(block)?.[1];
+        const event = fieldOf(block, 'event');
         // Blocks without a name are the heartbeat.
         if (event === undefined) continue;
-        const data = /^data: (.*)$/m.exec(block)?.[1] ?? '';
+        const data = fieldOf(block, 'data') ?? '';
         return { event, data: data === '' ? null : (JSON.parse(data) as unknown) };
       }
       const part = await reader?.read();
@@ -106,4 +106,10 @@ function eventsOf(response: Response): EventStream['next'] {
       buffer += part.value;
     }
   };
+}
+
+/** A line ends only where the format says so, not at U+2028 as by `$` of a pattern. */
+function fieldOf(block: string, name: string): string | undefined {
+  const line = block.split('\n').find((each) => each.startsWith(`${name}: `));
+  return line?.slice(name.length + 2);
 }

@@ -2,18 +2,17 @@
  * One conversation as it goes on: reads its rows, its runs' journals and its sidecars, and tells what happened as one stream of events
  * (`spec/live-turns.md` 9, 13). It watches nothing and holds no timer of its own; whoever owns it says what may have changed, and pumps.
  */
-import type { JournalEvent } from '../journal/events.ts';
-import { closeInteractions } from '../journal/fold-interactions.ts';
-import { joinEvents } from '../journal/join-events.ts';
 import { ConversationRows } from '../rows/conversation-rows.ts';
-import { derivedId, type RowEvent } from '../rows/events.ts';
-import type { OpenTurn } from '../rows/turn-state.ts';
+import type { Delegation } from '../rows/delegation-state.ts';
+import type { RowEvent } from '../rows/events.ts';
+import { isTurnStart } from '../rows/turn-state.ts';
 import { childRowEvents, finishedIn } from './child-rows.ts';
 import type { LiveEvent, LiveEventOf, ResetReason, ResetScope, SnapshotReason } from './events.ts';
-import { interleave, type RunEntry, waitsForRows } from './interleave.ts';
+import type { RunEntry } from './interleave.ts';
 import { LifeWatch } from './life.ts';
-import { type RowTurn, TurnMerger } from './merger.ts';
+import { TurnMerger } from './merger.ts';
 import type { LivePosition, RunMark } from './position.ts';
+import { type RowTurn, rowTurnAt, rowTurnNow } from './row-turn.ts';
 import type { RunFollower } from './run-follower.ts';
 import { RunSet } from './run-set.ts';
 import type { RunTurn } from './run-turn.ts';
@@ -21,6 +20,7 @@ import { type SidecarChange, Sidecars } from './sidecars.ts';
 import type { ConversationSnapshot } from './snapshot.ts';
 import type { ConversationSources } from './sources.ts';
 import { rowSnapshot, runSnapshot } from './take-snapshot.ts';
+import { Teller } from './teller.ts';
 
 /** Sidecars and journals of so many of the newest segments are looked at. */
 const WATCHED_SEGMENTS = 4;
@@ -44,10 +44,16 @@ export class Conversation {
   readonly #life: LifeWatch;
   #rows: ConversationRows;
   #merger: TurnMerger;
+  #teller: Teller;
   #due = { rows: false, sidecars: false, runs: false, life: false };
-  /** The last row that was told, for the turn that begins behind it. */
-  #lastRowId: string | null;
+  /** What was read and not told yet: more had to be read, and that failed. */
+  #rowEvents: RowEvent[] = [];
+  #changes: SidecarChange[] = [];
+  /** Sub-agents that were at work since the row up to which theirs were told. */
+  #children: { readonly atWork: Delegation[]; readonly after: string };
   #toldRepair: string | null = null;
+  /** Sessions of which it was told that they are gone. */
+  readonly #gone = new Set<string>();
 
   private constructor(
     sources: ConversationSources,
@@ -63,15 +69,15 @@ export class Conversation {
     this.#sidecars = new Sidecars(sources);
     this.#runs = new RunSet(sources, since, onUnread);
     this.#life = new LifeWatch(sources);
-    this.#merger = new TurnMerger({ conversationId: ids.conversationId, profile: sources.store.profile }, rowTurn);
-    this.#lastRowId = rows.head?.maxMessageId ?? null;
+    this.#children = childrenAt(rows);
+    [this.#merger, this.#teller] = this.#startTelling(rowTurn);
   }
 
   /** As it is now; nothing is told of what was before. `onUnread`: a journal has grown. Throws `StoreUnreadable`. */
   static async start(sources: ConversationSources, ids: ConversationIds, onUnread: () => void = () => {}): Promise<Conversation> {
     const since = sources.now();
     const rows = await ConversationRows.start(sources.store, ids.sessionId, { now: sources.now });
-    const conversation = new Conversation(sources, ids, rows, since, rowTurnNow(rows, ids), onUnread);
+    const conversation = new Conversation(sources, ids, rows, since, rowTurnNow(rows, ids.sessionId), onUnread);
     await conversation.#begin();
     return conversation;
   }
@@ -91,7 +97,7 @@ export class Conversation {
     const resumed = await ConversationRows.resume(sources.store, ids.sessionId, position.rows, { now: sources.now });
     if (resumed.kind === 'RESET') return fresh(resumed.reason);
     if (resumed.replaced) return fresh('DB_REPLACED');
-    const told = rowTurnAt(position, resumed.rows, ids);
+    const told = rowTurnAt(position, resumed.rows, ids.sessionId);
     const conversation = new Conversation(sources, ids, resumed.rows, position.since, told, onUnread);
     await conversation.#catchUp(position);
     conversation.#due = { rows: resumed.more, sidecars: true, runs: true, life: true };
@@ -176,22 +182,20 @@ export class Conversation {
     return rows || sidecars || runs || life || this.#runs.all.some(({ unread }) => unread.length > 0);
   }
 
-  /** Reads what may have changed, and tells it in order. One at a time. Throws `StoreUnreadable`. */
+  /** Reads what may have changed, and tells it in order. One at a time. Throws `StoreUnreadable`; nothing is lost by that. */
   async pump(missed: readonly RowEvent[] = []): Promise<readonly LiveEvent[]> {
     const due = this.#due;
     this.#due = { rows: false, sidecars: false, runs: false, life: false };
-    const changes = due.sidecars ? await this.#lookAtSidecars() : [];
-    if (due.runs) await this.#runs.look(this.watchedIds);
-    const rows: RowEvent[] = [...missed];
-    if (due.rows || missed.length > 0 || this.#hasWaiting()) {
-      const found = await this.#pass();
-      if (found === 'REPLACED') return this.#beginAnew();
-      rows.push(...found);
-      if (rows.some(({ kind }) => kind === 'TurnStarted') && this.#merger.run === null) changes.push(...(await this.#lookForTurn()));
-      // Text was journaled before the row that settles it was committed (0 fact 2), so it is told before it.
-      if (rows.length > 0) await this.#runs.drain();
+    try {
+      if (missed.length > 0) this.#rowEvents.push(...missed);
+      if ((await this.#read(due)) === 'REPLACED') return await this.#beginAnew();
+    } catch (error) {
+      for (const what of ['rows', 'sidecars', 'runs', 'life'] as const) this.#due[what] ||= due[what];
+      throw error;
     }
-    const events = [...(await this.#revive()), ...this.#tell(this.#entries(false), rows)];
+    const [rows, changes] = [this.#rowEvents.splice(0), this.#changes.splice(0)];
+    const events = [...(await this.#revive()), ...this.#tell(this.#teller.take(false), rows)];
+    if (this.#runs.all.some(({ unread }) => unread.length > 0)) this.#due.rows = true;
     if (due.life || changes.length > 0) events.push(...(await this.#judge()));
     for (const change of changes) events.push(...this.#ofSidecar(change));
     this.#runs.leaveOld(this.#sidecars);
@@ -220,7 +224,7 @@ export class Conversation {
       profile: this.#sources.store.profile,
       sessionId: this.tipId,
       conversationId: this.ids.conversationId,
-      turn: told?.turn ?? (open === null || rowPhase === null ? null : rowSnapshot(open, rowPhase)),
+      turn: told?.turn ?? (open === null || rowPhase === null ? null : rowSnapshot(open, rowPhase, this.#merger.rowTurn?.eventId ?? '')),
       head: this.#rows.head,
       delegations: this.#rows.delegations,
       hasEarlier: told?.hasEarlier ?? false,
@@ -248,7 +252,7 @@ export class Conversation {
   async #begin(): Promise<void> {
     await this.#sidecars.look(this.watchedIds);
     await this.#runs.begin(this.watchedIds, this.#sidecars);
-    this.#tell(this.#entries(true), this.#rows.tail);
+    this.#tell(this.#teller.take(true), this.#rows.tail);
     await this.#judge();
   }
 
@@ -260,7 +264,7 @@ export class Conversation {
       followers.push(follower);
       if (mark.ended?.certainty !== 'CERTAIN') this.#merger.run = follower.run;
     }
-    this.#tell(this.#entries(true), this.#rows.tail);
+    this.#tell(this.#teller.take(true), this.#rows.tail);
     for (const [index, { ended }] of position.runs.entries()) {
       const follower = followers[index];
       if (follower === undefined || ended === null) continue;
@@ -272,72 +276,58 @@ export class Conversation {
   async #beginAnew(): Promise<readonly LiveEvent[]> {
     this.#runs.close();
     this.#rows = await ConversationRows.start(this.#sources.store, this.ids.sessionId, { now: this.#sources.now });
-    this.#merger = new TurnMerger({ conversationId: this.ids.conversationId, profile: this.#sources.store.profile }, null);
+    this.#rowEvents = [];
+    this.#children = childrenAt(this.#rows);
+    [this.#merger, this.#teller] = this.#startTelling(rowTurnNow(this.#rows, this.ids.sessionId));
     await this.#begin();
     return this.resetEvents('DB_REPLACED', 'ALL');
   }
 
-  async #pass(): Promise<RowEvent[] | 'REPLACED'> {
-    const events: RowEvent[] = [];
+  async #read(due: Readonly<Record<Due, boolean>>): Promise<'READ' | 'REPLACED'> {
+    if (due.sidecars) await this.#lookAtSidecars();
+    if (due.runs) await this.#runs.look(this.watchedIds);
+    if (!due.rows && this.#rowEvents.length === 0 && !this.#teller.waits) return 'READ';
+    if ((await this.#pass()) === 'REPLACED') return 'REPLACED';
+    // Rows tell that a turn began: is it one of the Web UI (M4)?
+    if (this.#rowEvents.some(beginsTurn)) {
+      await this.#lookAtSidecars();
+      await this.#runs.look(this.watchedIds);
+    }
+    // Text was journaled before the row that settles it was committed (0 fact 2), so it is told before it.
+    if (this.#rowEvents.length > 0) await this.#runs.drain();
+    // A turn that begins at once behind another one: the end of that mustn't wait for the next pass, or the rows would be taken for its own.
+    if (this.#teller.waits && this.#runs.all.some(({ begun }) => !begun)) {
+      if ((await this.#pass()) === 'REPLACED') return 'REPLACED';
+      await this.#runs.drain();
+    }
+    return 'READ';
+  }
+
+  async #pass(): Promise<'READ' | 'REPLACED'> {
     for (let count = 0; count < MOST_PASSES; count++) {
       this.#runs.passes++;
-      const before = { after: this.#rows.position.maxRowId, delegations: this.#rows.delegations };
       const pass = await this.#rows.pass();
       if (pass.replaced) return 'REPLACED';
-      const delegations = [...before.delegations, ...this.#rows.delegations];
-      events.push(...pass.events, ...(await childRowEvents(this.#sources.store, delegations, before.after, pass.position.maxRowId)));
-      if (!pass.more) return events;
+      this.#rowEvents.push(...pass.events);
+      const { atWork, after } = this.#children;
+      atWork.push(...this.#rows.delegations);
+      this.#rowEvents.push(...(await childRowEvents(this.#sources.store, atWork, after, pass.position.maxRowId)));
+      this.#children = childrenAt(this.#rows);
+      if (!pass.more) return 'READ';
     }
     this.#due.rows = true;
-    return events;
+    return 'READ';
   }
 
-  /** Records that wait for rows which were committed before them (M3). */
-  #hasWaiting(): boolean {
-    return this.#runs.all.some(({ unread }) => unread.some((entry) => entry.kind === 'RECORD' && waitsForRows(entry.record)));
-  }
-
-  /** What the journals gave, in order; what waits for rows stays where it is. `all`: nothing waits. */
-  #entries(all: boolean): RunEntry[] {
-    return this.#runs.all.flatMap((follower): RunEntry[] => {
-      const { run, unread } = follower;
-      const waiting = unread.findIndex(
-        (entry) => entry.kind === 'RECORD' && waitsForRows(entry.record) && entry.passes >= this.#runs.passes,
-      );
-      const now = all || waiting === -1 ? unread : unread.slice(0, waiting);
-      follower.unread = unread.slice(now.length);
-      if (follower.unread.length > 0) this.#due.rows = true;
-      const begin: RunEntry[] = follower.begun ? [] : [{ kind: 'BEGIN', run }];
-      follower.begun = true;
-      return [...begin, ...now.map((entry): RunEntry => ({ ...entry, run }))];
-    });
+  #startTelling(rowTurn: RowTurn | null): [TurnMerger, Teller] {
+    const merger = new TurnMerger({ conversationId: this.ids.conversationId, profile: this.#sources.store.profile }, rowTurn);
+    const onReset = (run: RunTurn, kind: 'RESET' | 'GONE') => this.#reset(run, kind);
+    return [merger, new Teller({ runs: this.#runs, merger, lastRowId: this.#rows.head?.maxMessageId ?? null, onReset })];
   }
 
   #tell(entries: readonly RunEntry[], rows: readonly RowEvent[]): LiveEvent[] {
-    const told: LiveEvent[] = [];
-    let joined: { run: RunTurn; events: JournalEvent[] } | null = null;
-    const flush = () => {
-      for (const event of joinEvents(joined?.events ?? [])) if (joined !== null) told.push(...this.#merger.takeJournal(joined.run, event));
-      joined = null;
-    };
-    for (const step of interleave(entries, rows)) {
-      if (step.kind === 'RECORD') {
-        const events = step.run.fold(step.record, step.generation);
-        if (joined !== null && joined.run !== step.run) flush();
-        joined ??= { run: step.run, events: [] };
-        joined.events.push(...events);
-        continue;
-      }
-      flush();
-      if (step.kind === 'ROW') {
-        if (step.event.kind === 'MessagesAppended' && step.event.depth === 0) this.#lastRowId = step.event.ids.at(-1) ?? this.#lastRowId;
-        told.push(...this.#merger.takeRow(step.event), ...this.#answered(step.event));
-      } else if (step.kind === 'BEGIN') {
-        step.run.baseMessageId = this.#lastRowId;
-        told.push(...this.#merger.begin(step.run));
-      } else told.push(...this.#reset(step.run, step.kind));
-    }
-    flush();
+    const told = this.#teller.tell(entries, rows);
+    for (const { kind, sessionId } of rows) if (kind === 'SessionDeleted') this.#gone.add(sessionId);
     this.#noteEnds();
     return told;
   }
@@ -360,37 +350,15 @@ export class Conversation {
     }
   }
 
-  /** A question was answered when the row of its tool is there (9). */
-  #answered(event: RowEvent): LiveEvent[] {
-    const { run } = this.#merger;
-    if (run === null || event.kind !== 'ToolFinished' || event.depth > 0) return [];
-    const open = run.turn.interactions.find(({ kind, tool }) => (kind === 'CLARIFY' ? event.name === 'clarify' : tool === event.name));
-    if (open === undefined) return [];
-    return this.#closeInteractions(run, { answered: open.interactionId });
-  }
-
-  #closeInteractions(run: RunTurn, evidence: Parameters<typeof closeInteractions>[1]): LiveEvent[] {
-    const { state, events } = closeInteractions(run.turn, evidence);
-    run.turn = state;
-    return events.flatMap((event) => this.#merger.takeJournal(run, event));
-  }
-
-  async #lookAtSidecars(): Promise<SidecarChange[]> {
+  async #lookAtSidecars(): Promise<void> {
     const changes = await this.#sidecars.look(this.watchedIds);
+    this.#changes.push(...changes);
     for (const { before } of changes) {
       const run = before?.activeStreamId == null ? null : (this.#runs.get(before.activeStreamId)?.run ?? null);
       if (run !== null && !this.#sidecars.owns(run.runId)) run.disownedAt ??= this.#sources.now();
     }
     this.#runs.followOwners(this.#sidecars);
     if (changes.length > 0) await this.#runs.drain();
-    return changes;
-  }
-
-  /** Rows tell that a turn began: is it one of the Web UI (M4)? */
-  async #lookForTurn(): Promise<SidecarChange[]> {
-    const changes = await this.#lookAtSidecars();
-    await this.#runs.look(this.watchedIds);
-    return changes;
   }
 
   /** What a sidecar alone tells: a repair, or that the session is gone of which the store knows nothing. */
@@ -403,7 +371,8 @@ export class Conversation {
       const fields = { recoveredFromRunId, count, pendingRetry };
       return [this.#merger.derived('TranscriptRepaired', sessionId, null, now, fields, fields)];
     }
-    if (after !== null || before === null || this.#rows.segmentIds.includes(sessionId)) return [];
+    if (after !== null || before === null || this.#gone.has(sessionId) || this.#rows.segmentIds.includes(sessionId)) return [];
+    this.#gone.add(sessionId);
     return [this.#merger.deleted(sessionId, now)];
   }
 
@@ -423,7 +392,7 @@ export class Conversation {
     const events: LiveEvent[] = [];
     for (const { run, begun } of this.#runs.all) {
       if (!begun || run.turn.end !== null || run.endWasTold) continue;
-      events.push(...this.#closeInteractions(run, { now: this.#sources.now() }));
+      events.push(...this.#teller.closeInteractions(run, { now: this.#sources.now() }));
       events.push(...(await this.#life.judge(run, this.#merger, this.#rows, this.#sidecars)));
     }
     this.#noteEnds();
@@ -431,21 +400,10 @@ export class Conversation {
   }
 }
 
-function rowTurnNow({ turn }: ConversationRows, { sessionId }: ConversationIds): RowTurn | null {
-  return turn === null ? null : rowTurnOf(turn, sessionId, false);
+function childrenAt({ delegations, position }: ConversationRows): { atWork: Delegation[]; after: string } {
+  return { atWork: [...delegations], after: position.maxRowId };
 }
 
-/** The turn that a reader at the position was told of. When it is over by now, its beginning isn't known any more, but that it was before. */
-function rowTurnAt(
-  { rows: { turnId, at }, covered }: LivePosition,
-  rows: ConversationRows,
-  { sessionId }: ConversationIds,
-): RowTurn | null {
-  if (turnId === null) return null;
-  const startedAt = rows.turn?.turnId === turnId ? rows.turn.startedAt : at;
-  return rowTurnOf({ turnId, startedAt }, sessionId, covered);
-}
-
-function rowTurnOf({ turnId, startedAt }: Pick<OpenTurn, 'turnId' | 'startedAt'>, sessionId: string, covered: boolean): RowTurn {
-  return { turnId, sessionId, startedAt, eventId: derivedId('TurnStarted', sessionId, turnId), covered };
+function beginsTurn(event: RowEvent): boolean {
+  return event.kind === 'TurnStarted' || (event.kind === 'MessagesAppended' && event.depth === 0 && event.rows.some(isTurnStart));
 }

@@ -8,6 +8,7 @@ import type { JournalRecord } from '../journal/line.ts';
 import { firstWord, text } from '../journal/payload.ts';
 import { TRANSPORT_END } from '../journal/terminal.ts';
 import type { RowEvent, RowEventOf } from '../rows/events.ts';
+import { isTurnStart } from '../rows/turn-state.ts';
 import type { RunTurn } from './run-turn.ts';
 
 /** What a run's journal gave, in the order in which it was read. */
@@ -28,41 +29,95 @@ export function waitsForRows({ event, terminal }: JournalRecord): boolean {
 
 const ID_KEYS = ['tid', 'id', 'tool_call_id', 'tool_use_id', 'call_id'] as const;
 
+/** Clocks and times of rows may be so much before the time at which a run says that it began. */
+const SLACK_SECONDS = 1;
+
 export function interleave(entries: readonly RunEntry[], rows: readonly RowEvent[]): MergeStep[] {
-  const steps: MergeStep[] = [];
-  let next = 0;
-  const releaseTo = (end: number) => {
-    for (; next < end; next++) {
-      const event = rows[next];
-      if (event !== undefined) steps.push({ kind: 'ROW', event });
-    }
-  };
-  entries.forEach((entry, index) => {
-    if (entry.kind === 'BEGIN') {
-      const { startedAt } = entry.run;
-      const first = rows.findIndex((event, at) => at >= next && event.at >= startedAt);
-      releaseTo(first === -1 ? rows.length : first);
-    } else if (entry.kind === 'RECORD') releaseTo(boundaryOf(entry.record, rows, next, () => followingStart(entries, index)));
-    steps.push(entry);
-  });
-  releaseTo(rows.length);
-  return steps;
+  const weave = new Weave(rows);
+  for (const [index, entry] of entries.entries()) {
+    if (entry.kind === 'BEGIN') weave.begin(entry.run);
+    else if (entry.kind === 'RECORD') weave.before(entry, nextBegin(entries, index));
+    weave.steps.push(entry);
+  }
+  weave.finish();
+  return weave.steps;
 }
 
-/** When the next turn among the entries began. */
-function followingStart(entries: readonly RunEntry[], index: number): number {
-  for (const entry of entries.slice(index + 1)) if (entry.kind === 'BEGIN') return entry.run.startedAt;
-  return Number.POSITIVE_INFINITY;
+/** The next turn among the entries; null when there is none. */
+function nextBegin(entries: readonly RunEntry[], index: number): RunTurn | null {
+  return entries.slice(index + 1).find(({ kind }) => kind === 'BEGIN')?.run ?? null;
+}
+
+class Weave {
+  readonly steps: MergeStep[] = [];
+  readonly #rows: readonly RowEvent[];
+  /** Where turns begin among the rows. */
+  readonly #starts: readonly number[];
+  #next = 0;
+  /** Runs whose user's row was told, or told just now. */
+  readonly #started = new Set<RunTurn>();
+  #run: RunTurn | null = null;
+
+  constructor(rows: readonly RowEvent[]) {
+    this.#rows = rows;
+    this.#starts = rows.flatMap((event, index) => (isStart(event) ? [startOf(rows, index)] : []));
+  }
+
+  /** Rows from before the run come before its beginning; its own begin with a user's row. */
+  begin(run: RunTurn): void {
+    const since = run.startedAt - SLACK_SECONDS;
+    const own = this.#starts.find((at) => at >= this.#next && timeOf(this.#rows, at) >= since);
+    this.#releaseTo(own ?? this.#firstSince(run.startedAt));
+    this.#run = run;
+  }
+
+  before({ run, record }: RunEntry & { readonly kind: 'RECORD' }, following: RunTurn | null): void {
+    this.#run = run;
+    if (!record.terminal) this.#releaseTo(endOfMatch(record, this.#rows, this.#next));
+    else if (record.event !== TRANSPORT_END) this.#releaseTo(following === null ? this.#rows.length : this.#endOfTurn(run, following));
+  }
+
+  finish(): void {
+    this.#releaseTo(this.#rows.length);
+  }
+
+  /** Where the rows of a turn end that another one follows: at the next user's row that is not its own. */
+  #endOfTurn(run: RunTurn, following: RunTurn): number {
+    const isTold = run.userMessageId !== null || this.#started.has(run);
+    const starts = this.#starts.filter((at) => at >= this.#next);
+    return starts[isTold ? 0 : 1] ?? this.#firstSince(following.startedAt);
+  }
+
+  #firstSince(time: number): number {
+    const first = this.#rows.findIndex(({ at }, index) => index >= this.#next && at >= time);
+    return first === -1 ? this.#rows.length : first;
+  }
+
+  #releaseTo(end: number): void {
+    for (; this.#next < end; this.#next++) {
+      const event = this.#rows[this.#next];
+      if (event === undefined) return;
+      if (this.#run !== null && isStart(event)) this.#started.add(this.#run);
+      this.steps.push({ kind: 'ROW', event });
+    }
+  }
+}
+
+function isStart(event: RowEvent): boolean {
+  return event.kind === 'MessagesAppended' && event.depth === 0 && event.carried.length === 0 && event.rows.some(isTurnStart);
+}
+
+/** The turn that rows tell of begins right before its row. */
+function startOf(rows: readonly RowEvent[], index: number): number {
+  return rows[index - 1]?.kind === 'TurnStarted' ? index - 1 : index;
+}
+
+function timeOf(rows: readonly RowEvent[], index: number): number {
+  return rows[index]?.at ?? 0;
 }
 
 /** The end of the rows that belong before the record; `from` when none does. */
-function boundaryOf(record: JournalRecord, rows: readonly RowEvent[], from: number, nextStart: () => number): number {
-  if (record.terminal) {
-    if (record.event === TRANSPORT_END) return from;
-    const start = nextStart();
-    const first = rows.findIndex((event, at) => at >= from && event.at >= start);
-    return first === -1 ? rows.length : first;
-  }
+function endOfMatch(record: JournalRecord, rows: readonly RowEvent[], from: number): number {
   const matches = matcherOf(record);
   if (matches === null) return from;
   const found = rows.findIndex((event, at) => at >= from && event.kind === 'MessagesAppended' && matches(event));

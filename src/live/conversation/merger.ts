@@ -15,24 +15,13 @@ import {
   liveEvent,
   type TurnPhase,
 } from './events.ts';
+import type { RowTurn } from './row-turn.ts';
 import type { RunTurn, ToldEnd } from './run-turn.ts';
 
 /** Lease and user row of a run come seconds after its beginning, or just before when clocks differ. */
 const SAME_TURN_SECONDS = 5;
 
 type Ending = Pick<LiveEventFields['TurnEnded'], 'outcome' | 'certainty'>;
-
-/** The turn that only rows and leases tell of. */
-export interface RowTurn {
-  readonly turnId: string;
-  readonly sessionId: string;
-  /** Epoch seconds. */
-  readonly startedAt: number;
-  /** Of its TurnStarted. */
-  readonly eventId: string;
-  /** A run tells of the same turn: this one is not spoken of. */
-  readonly covered: boolean;
-}
 
 export class TurnMerger {
   readonly #conversation: { readonly conversationId: string; readonly profile: string };

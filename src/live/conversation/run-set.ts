@@ -143,6 +143,7 @@ export class RunSet {
   close(): void {
     for (const follower of this.#followers.values()) follower.close();
     this.#followers.clear();
+    this.#known.clear();
   }
 
   /** What can't be read is told to the log of the server, and keeps nobody from the rows. */

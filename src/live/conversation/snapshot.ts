@@ -9,6 +9,8 @@ import type { Delegation } from '../rows/delegation-state.ts';
 
 export interface SnapshotSegment {
   readonly index: number;
+  /** Its place among text, reasoning and tools: what has the lower number came first. */
+  readonly seq: number;
   /** Before `text`, in UTF-16 units: more than 0 when only the end of a long segment is here. */
   readonly offset: number;
   readonly text: string;
@@ -20,18 +22,23 @@ export interface SnapshotSegment {
 export interface SnapshotTool {
   readonly toolCallId: string;
   readonly name: string;
+  /** As of segments; null while only rows know the tool. */
+  readonly seq: number | null;
   readonly argsPreview: unknown;
   readonly segment: number | null;
   readonly done: boolean;
   readonly resultPreview: string | null;
   readonly isError: boolean | null;
   readonly durationMs: number | null;
-  /** The row of its result, else the row of its call. */
+  readonly callMessageId: string | null;
+  /** The row that covers the tool: a reader doesn't show it any more. */
   readonly messageId: string | null;
 }
 
 export interface SnapshotTurn {
   readonly turnId: string;
+  /** The id of its TurnStarted. */
+  readonly startedEventId: string;
   readonly runId: string | null;
   readonly phase: TurnPhase;
   readonly phaseDetail: string | null;

@@ -17,10 +17,11 @@ export function runSnapshot(run: RunTurn, phase: TurnPhase | null, whole: boolea
   const { turn, correlation } = run;
   const size = [...turn.segments, ...turn.reasoning].reduce((sum, { text }) => sum + text.length, 0);
   const cut = !whole && size > LARGE;
-  const segments = turn.segments.map(({ index, text, sealed }) => segmentOf(index, text, sealed, correlation.textRow(index), cut));
-  const reasoning = turn.reasoning.map(({ index, text, closed }) => segmentOf(index, text, closed, correlation.reasoningRow(index), cut));
+  const segments = turn.segments.map((each) => segmentOf(each, each.sealed, correlation.textRow(each.index), cut));
+  const reasoning = turn.reasoning.map((each) => segmentOf(each, each.closed, correlation.reasoningRow(each.index), cut));
   const told = {
     turnId: run.runId,
+    startedEventId: run.startedId,
     runId: run.runId,
     phase: phase ?? turn.phase,
     phaseDetail: phase === null ? turn.phaseDetail : null,
@@ -40,9 +41,14 @@ export function runSnapshot(run: RunTurn, phase: TurnPhase | null, whole: boolea
   return { turn: told, hasEarlier: [...segments, ...reasoning].some(({ offset }) => offset > 0) };
 }
 
-function segmentOf(index: number, text: string, sealed: boolean, messageId: string | null, cut: boolean): SnapshotSegment {
+function segmentOf(
+  { index, seq, text }: { readonly index: number; readonly seq: number; readonly text: string },
+  sealed: boolean,
+  messageId: string | null,
+  cut: boolean,
+): SnapshotSegment {
   const offset = cut ? startOfEnd(text) : 0;
-  return { index, offset, text: text.slice(offset), sealed, messageId };
+  return { index, seq, offset, text: text.slice(offset), sealed, messageId };
 }
 
 /** Where the last 64 Ki units begin, not between the halves of a pair. */
@@ -58,13 +64,15 @@ function toolOf(tool: LiveTool, known: CorrelatedTool | null): SnapshotTool {
   return {
     toolCallId: known?.toolCallId ?? tool.toolCallId,
     name,
+    seq: tool.seq,
     argsPreview: known?.started?.fields.argsPreview ?? argsPreview,
     segment,
     done: done || finished !== null,
     resultPreview: finished?.resultPreview ?? resultPreview,
     isError: finished?.isError ?? isError,
     durationMs: finished?.durationMs ?? durationMs,
-    messageId: finished?.messageId ?? known?.started?.fields.messageId ?? null,
+    callMessageId: known?.started?.fields.messageId ?? null,
+    messageId: finished?.messageId ?? null,
   };
 }
 
@@ -72,20 +80,23 @@ function rowToolOf({ toolCallId, started, finished }: CorrelatedTool): SnapshotT
   return {
     toolCallId,
     name: started?.fields.name ?? finished?.fields.name ?? '',
+    seq: null,
     argsPreview: started?.fields.argsPreview ?? null,
     segment: null,
     done: finished !== null,
     resultPreview: finished?.fields.resultPreview ?? null,
     isError: finished?.fields.isError ?? null,
     durationMs: null,
-    messageId: finished?.fields.messageId ?? started?.fields.messageId ?? null,
+    callMessageId: started?.fields.messageId ?? null,
+    messageId: finished?.fields.messageId ?? null,
   };
 }
 
 /** The turn that only rows and leases tell of. */
-export function rowSnapshot(open: OpenTurn, phase: TurnPhase): SnapshotTurn {
+export function rowSnapshot(open: OpenTurn, phase: TurnPhase, startedEventId: string): SnapshotTurn {
   return {
     turnId: open.turnId,
+    startedEventId,
     runId: null,
     phase,
     phaseDetail: null,
