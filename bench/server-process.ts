@@ -17,6 +17,8 @@ export interface ServerOptions {
   /** Default: none. */
   readonly webUiDir?: string;
   readonly logLevel?: 'silent' | 'info';
+  /** Lets `heldBytes` be asked. */
+  readonly probed?: boolean;
 }
 
 export class ServerProcess {
@@ -36,8 +38,9 @@ export class ServerProcess {
   }
 
   /** Ours, as a user would run it, on one home. */
-  static caduceus({ home, webUiDir, logLevel = 'silent' }: ServerOptions): Promise<ServerProcess> {
+  static caduceus({ home, webUiDir, logLevel = 'silent', probed = false }: ServerOptions): Promise<ServerProcess> {
     return ServerProcess.#start((folder, readyFile) => [
+      ...(probed ? ['--expose-gc', '--import', join(ROOT, 'bench/live/memory-probe.ts')] : []),
       join(ROOT, 'src/cli.ts'),
       'serve',
       ...['--home', home, '--web-ui-dir', webUiDir ?? join(folder, 'no-web-ui')],
@@ -66,7 +69,7 @@ export class ServerProcess {
     const output: string[] = [];
     const child = spawn(process.execPath, argumentsFor(folder, readyFile), {
       env: { ...process.env, NODE_ENV: 'production' },
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => output.push(text));
     try {
@@ -86,6 +89,13 @@ export class ServerProcess {
 
   usage(): ProcessUsage {
     return processUsage(this.pid);
+  }
+
+  /** What the process holds on its heap and beside it, after a garbage collection; of a probed server. */
+  async heldBytes(): Promise<number> {
+    const answered = new Promise<number>((resolve) => this.#child.once('message', (bytes) => resolve(Number(bytes))));
+    this.#child.send('held');
+    return answered;
   }
 
   async stop(): Promise<void> {

@@ -44,15 +44,16 @@ export async function benchLive(quick: boolean, write: boolean, progress: (line:
   const folder = mkdtempSync(join(tmpdir(), 'caduceus-bench-live-'));
   const ui = await startWebUi({ home: folder });
   for (let index = 0; index < WATCHED; index++) await ui.createSession(`s${index}`, { rows: SETTLED });
-  const server = await ServerProcess.caduceus({ home: folder, webUiDir: join(folder, 'webui') });
+  const server = await ServerProcess.caduceus({ home: folder, webUiDir: join(folder, 'webui'), probed: true });
   try {
     const figures: LiveFigures = {
       machine: machine(),
       isJudged: !quick,
       effort,
+      // Before anything else: a turn that ended is looked back at for two minutes.
+      idle: await idle(server, effort, progress),
       lines: [await lineLatency(ui, server, 1, effort, progress), await lineLatency(ui, server, 200, effort, progress)],
       rows: [await rowLatency(ui, server, 1, effort, progress), await rowLatency(ui, server, 200, effort, progress)],
-      idle: await idle(server, effort, progress),
       fanOut: await fanOut(ui, server, effort, progress),
       stalled: await stalled(ui, server, effort, progress),
     };
@@ -132,7 +133,6 @@ async function rowLatency(ui: WebUi, server: ServerProcess, count: number, effor
 async function idle(server: ServerProcess, { idleSeconds }: LiveEffort, progress: (line: string) => void) {
   const variables = Array.from({ length: WATCHED }, (_, index) => ({ sessionId: `s${index}` }));
   const crowd = await Crowd.start(socketUrl(server), { count: WATCHED, query: LIVE_TURN, variables });
-  // Ends of turns are looked back at for two minutes; nothing was written for longer than that only on a quick run of the rest.
   await sleep(3000);
   const before = server.usage();
   await sleep(idleSeconds * 1000);
@@ -145,9 +145,10 @@ async function idle(server: ServerProcess, { idleSeconds }: LiveEffort, progress
 async function fanOut(ui: WebUi, server: ServerProcess, { crowd: count, crowdSeconds }: LiveEffort, progress: (line: string) => void) {
   const sessionId = 's4';
   const run = await beginRun(ui, sessionId);
-  const idleBytes = server.usage().residentBytes;
+  const idleBytes = await server.heldBytes();
   const crowd = await Crowd.start(socketUrl(server), { count, query: LIVE_TURN, variables: [{ sessionId }] });
-  const settledBytes = server.usage().residentBytes;
+  await sleep(1000);
+  const settledBytes = await server.heldBytes();
   await crowd.heard();
   const before = server.usage();
   const began = performance.now();
@@ -155,6 +156,7 @@ async function fanOut(ui: WebUi, server: ServerProcess, { crowd: count, crowdSec
   const seconds = (performance.now() - began) / 1000;
   const after = server.usage();
   await sleep(500);
+  const servedBytes = await server.heldBytes();
   const { latenciesMs, frames, bytes } = await crowd.heard();
   await crowd.stop();
   await run.end();
@@ -176,7 +178,7 @@ async function fanOut(ui: WebUi, server: ServerProcess, { crowd: count, crowdSec
       plainCpuShare: (plainAfter.ownCpuMs - plainBefore.ownCpuMs) / (crowdSeconds * 1000),
       latency: latencyOf('journal line', count, latenciesMs),
       bytesPerSubscriber: (settledBytes - idleBytes) / count,
-      growthBytes: after.residentBytes - settledBytes,
+      growthBytes: servedBytes - settledBytes,
     };
   } finally {
     await plain.stop();
@@ -190,11 +192,10 @@ async function stalled(ui: WebUi, server: ServerProcess, { stallSeconds }: LiveE
   const crowd = await Crowd.start(socketUrl(server), { count: 1, query: LIVE_TURN, variables: [{ sessionId }] });
   const measure = async () => {
     await crowd.heard();
-    const before = server.usage().residentBytes;
     await ui.journal(sessionId, run.runId, tokens(stallSeconds * HZ, 20_000), { afterMs: 1000 / HZ });
     await sleep(300);
     const { latenciesMs } = await crowd.heard();
-    return { latency: latencyOf('journal line', 1, latenciesMs), growthBytes: server.usage().residentBytes - before };
+    return latencyOf('journal line', 1, latenciesMs);
   };
   await measure();
   const alone = await measure();
@@ -205,11 +206,15 @@ async function stalled(ui: WebUi, server: ServerProcess, { stallSeconds }: LiveE
   socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: LIVE_TURN, variables: { sessionId } } }));
   socket.pause();
   const beside = await measure();
+  // What the server holds for it is what is free when it is gone.
+  const withIt = await server.heldBytes();
   socket.terminate();
+  await sleep(1000);
+  const withoutIt = await server.heldBytes();
   await crowd.stop();
   await run.end();
   progress('a stalled reader');
-  return { alone, beside };
+  return { alone, beside, heldBytes: withIt - withoutIt };
 }
 
 function tokens(count: number, length = 20) {

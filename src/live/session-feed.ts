@@ -1,6 +1,6 @@
 /**
  * Changes of many sessions at state level: one watcher a store feeds any number of subscribers; each holds only which sessions changed
- * since it last looked, and the newest state of each (`spec/live-turns.md` 12, 15, 16).
+ * since it last looked, and the newest state of each (`spec/live-turns.md` 12, 15, 16; `docs/live-protocol.md` 12).
  */
 import { randomUUID } from 'node:crypto';
 import type { SessionChange, SessionStore, SessionsEvent, StoredSession } from '../session-store.ts';

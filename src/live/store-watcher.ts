@@ -6,7 +6,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 /** After an event of the folder the store is looked at at once and again after these times. */
-const FOLLOW_UP_MS = [2, 10, 40] as const;
+const FOLLOW_UP_MS = [1, 3, 10, 40] as const;
 const SAFETY_POLL_MS = 250;
 /** When changes come that no event announced, the watch can't be trusted and this poll takes over. */
 const POLLING_MS = 50;

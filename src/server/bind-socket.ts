@@ -11,11 +11,13 @@ import { createErrorMask } from './mask-error.ts';
 /** What the protocol's hooks know of a socket. */
 export interface SocketFacts {
   readonly request: IncomingMessage;
+  /** Resolves when the socket has taken the text. */
+  readonly send: (text: string) => Promise<void>;
 }
 
 export interface BindOptions {
   readonly log: Logger;
-  /** How often a client is asked whether it is still there; one that did not answer by the next time is dropped. */
+  /** How often a client is asked whether it is still there; one that did not answer by the next time is dropped (live-protocol 10.3). */
   readonly pingMs: number;
 }
 
@@ -24,15 +26,16 @@ export function bindSocket(server: Server<SocketFacts>, socket: WebSocket, reque
   socket.on('error', (error) => log.info({ err: error }, 'a socket failed'));
   const mask = createErrorMask(log);
   const stopPings = askWhetherAlive(socket, pingMs);
+  // Whoever is gone gets nothing more, and that is no failure.
+  const send = (data: string) =>
+    new Promise<void>((resolve) => {
+      if (socket.readyState === socket.OPEN) socket.send(data, () => resolve());
+      else resolve();
+    });
   const closed = server.opened(
     {
       protocol: socket.protocol,
-      // Whoever is gone gets nothing more, and that is no failure.
-      send: (data) =>
-        new Promise((resolve) => {
-          if (socket.readyState === socket.OPEN) socket.send(data, () => resolve());
-          else resolve();
-        }),
+      send,
       close: (code, reason) => socket.close(code, reason),
       onMessage: (handle) => {
         socket.on('message', (data) => {
@@ -40,7 +43,7 @@ export function bindSocket(server: Server<SocketFacts>, socket: WebSocket, reque
         });
       },
     },
-    { request },
+    { request, send },
   );
   socket.once('close', (code, reason) => {
     stopPings();

@@ -3,11 +3,12 @@
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { type ExecutionResult, GraphQLError } from 'graphql';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer } from 'graphql-ws';
 import type { Logger } from 'pino';
 import { WebSocketServer } from 'ws';
 import { bindSocket, type SocketFacts } from './bind-socket.ts';
+import { type Delivery, deliver, withoutHttp } from './deliver.ts';
 import { type Engine, type EngineContext, loggable, type Operation, type Prepared } from './engine.ts';
 import type { Gate } from './gate.ts';
 
@@ -55,13 +56,13 @@ export class GraphQLWs<C extends EngineContext> {
         if (gate.isSignedIn(extra.request.headers)) return true;
         return gate.isToken(connectionParams?.authorization ?? connectionParams?.token);
       },
-      onSubscribe: ({ subscriptions }, _, { query, operationName, variables }) => {
+      onSubscribe: ({ subscriptions, extra }, id, { query, operationName, variables }) => {
         if (Object.keys(subscriptions).length > options.maxSubscriptions) return [tooMany(options.maxSubscriptions)];
         const operation: Operation = { query, operationName, variables };
         const abort = new AbortController();
         const prepared = engine.prepare(operation, abort.signal);
         if (prepared.kind === 'REFUSED') return prepared.errors;
-        const contextValue: Running = { prepared, operation, abort };
+        const contextValue: Running = { prepared, operation, delivery: { id, send: extra.send, abort } };
         return {
           schema,
           document: prepared.document,
@@ -105,42 +106,20 @@ function refuse(socket: Duplex, status: number): void {
 interface Running {
   readonly prepared: Extract<Prepared, { kind: 'READY' }>;
   readonly operation: Operation;
-  readonly abort: AbortController;
+  readonly delivery: Delivery;
 }
 
-/** The library hands back what `onSubscribe` gave it. A subscription that the client completes is stopped at its source first. */
+/** The library hands back what `onSubscribe` gave it. */
 async function run<C extends EngineContext>(
   engine: Engine<C>,
-  { prepared, operation, abort }: Running,
+  { prepared, operation, delivery }: Running,
 ): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
   const facts = { transport: 'ws', ...loggable(operation) };
   const result = await engine.logged(facts, prepared.run, (value) => 'errors' in value && (value.errors?.length ?? 0) > 0);
-  return Symbol.asyncIterator in result ? stoppable(result, abort) : result;
-}
-
-/** `return()` aborts before it asks the source to end: a source that waits for its next event would not hear it otherwise. */
-function stoppable<T>(source: AsyncIterable<T>, abort: AbortController): AsyncIterableIterator<T> {
-  const iterator = source[Symbol.asyncIterator]();
-  return {
-    next: () => iterator.next(),
-    return: async () => {
-      abort.abort();
-      await iterator.return?.();
-      return { value: undefined, done: true };
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
+  return Symbol.asyncIterator in result ? deliver(result, delivery) : result;
 }
 
 function tooMany(limit: number): GraphQLError {
   const text = `One socket may run ${limit} operations at once. Complete some, or raise --max-subscriptions.`;
   return new GraphQLError(text, { extensions: { code: 'TOO_MANY_SUBSCRIPTIONS', limit, setting: '--max-subscriptions' } });
-}
-
-/** Yoga's HTTP layer takes its own hints out of errors; a socket has to do that itself. */
-function withoutHttp(error: GraphQLError): GraphQLFormattedError {
-  const { http: _, unexpected: __, ...extensions } = error.extensions ?? {};
-  return { ...error.toJSON(), extensions };
 }

@@ -1,5 +1,6 @@
 /**
- * Rows of sub-agents at work, for readers that follow them message by message (`spec/live-turns.md` 11.3, 12 `delegates: MESSAGES`).
+ * Rows of sub-agents at work, for readers that follow them message by message (`spec/live-turns.md` 11.3, 12 `delegates: MESSAGES`;
+ * `docs/live-protocol.md` 9.2).
  */
 import type { SessionStore } from '../../session-store.ts';
 import { appendedRow } from '../rows/appended.ts';

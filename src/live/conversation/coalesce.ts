@@ -1,6 +1,6 @@
 /**
  * Fewer events that say the same (`spec/live-turns.md` 13 M8, 15.2): deltas of one segment join, of a state only the latest stays, an
- * update of a fact in the same frame becomes part of it. Content is never dropped.
+ * update of a fact in the same frame becomes part of it. Content is never dropped (`docs/live-protocol.md` 1.3, 1.4).
  */
 import type { LiveEvent, LiveEventOf } from './events.ts';
 

@@ -238,7 +238,7 @@ export class Conversation {
     return this.#merger.derived('LiveSnapshot', this.tipId, run, this.#sources.now(), [reason, this.position], fields);
   }
 
-  /** A reset, and the snapshot from which a reader goes on (M7). */
+  /** A reset, and the snapshot from which a reader goes on (M7; live-protocol 4.1). */
   resetEvents(reason: ResetReason, scope: ResetScope, run: RunTurn | null = this.#merger.run): LiveEvent[] {
     const reset = this.#merger.derived('StreamReset', this.tipId, run, this.#sources.now(), [reason, this.position], { reason, scope });
     return [reset, this.snapshotEvent('RESET')];

@@ -1,6 +1,6 @@
 /**
  * Subscribers of one conversation with equal options: they get the same frames at the same moments (`spec/live-turns.md` 15, 16). A
- * subscriber holds no content, only where it is; one that is behind gets a frame of its own, from there to the others.
+ * subscriber holds no content, only where it is; one that is behind gets a frame of its own, from there to the others (`docs/live-protocol.md` 8.1, 8.3, 10.1).
  */
 import { CaduceusError } from '../../errors.ts';
 import { SHARED, type SharedPayload } from '../../shared-payload.ts';
@@ -48,7 +48,7 @@ export interface Start {
   readonly events: readonly LiveEvent[];
 }
 
-/** Data that wait so long for somebody who doesn't ask for them end his stream. */
+/** Data that wait so long for somebody who doesn't ask for them end his stream (live-protocol 10.2). */
 const TOO_SLOW_MS = 300_000;
 
 interface Member {
@@ -173,15 +173,18 @@ export class FrameGroup {
     return this.#source.log.has(member.index) ? this.#catchUp(member) : this.#reread(member);
   }
 
-  /** From where the member is to where the others are. */
+  /** From where the member is towards where the others are. */
   #catchUp(member: Member): LiveFrame | null {
-    const batches = this.#source.log.range(member.index, this.#at);
-    const last = batches.at(-1);
-    if (last === undefined) return null;
-    member.index = this.#at;
-    member.position = last.position;
-    const events = coalesce(this.#chosen(batches));
-    return events.length === 0 ? null : this.#frame(events, last.position, member.index, this.#at < this.#source.log.end);
+    while (member.index < this.#at) {
+      const batches = this.#upTo(this.#source.log.range(member.index, this.#at));
+      const last = batches.at(-1);
+      if (last === undefined) return null;
+      member.index += batches.length;
+      member.position = last.position;
+      const events = coalesce(this.#chosen(batches));
+      if (events.length > 0) return this.#frame(events, last.position, member.index, member.index < this.#source.log.end);
+    }
+    return null;
   }
 
   /** The log doesn't go back so far. */

@@ -17,7 +17,7 @@ export interface HubSources extends ConversationSources {
   readonly sidecarWatch: SidecarWatch;
 }
 
-/** More than this is not replayed, but told by a snapshot (14.3). */
+/** More than this is not replayed, but told by a snapshot (14.3; live-protocol 3.3). */
 const MOST_REPLAYED_EVENTS = 2000;
 const MOST_REPLAYED_BYTES = 1024 * 1024;
 /** How often two readings are compared before the one is given up for a snapshot: they differ only when something is written in between. */
@@ -213,7 +213,7 @@ export class ConversationHub {
     for (let tries = 0; tries < MOST_TRIES && this.#conversation.isDue; tries++) await this.#pump();
   }
 
-  /** What the hub has come to know; news that are on their way are told behind it. */
+  /** What the hub has come to know; news that are on their way are told behind it (live-protocol 3.1). */
   async #present(): Promise<Start> {
     return { index: this.log.end, position: this.#conversation.position, events: [this.#conversation.snapshotEvent('INITIAL')] };
   }
@@ -223,7 +223,7 @@ export class ConversationHub {
     return this.#replay(position);
   }
 
-  /** What came after a position, read again from the sources and brought to where this conversation is. */
+  /** What came after a position, read again from the sources and brought to where this conversation is (live-protocol 3.2, 3.3). */
   async #replay(from: LivePosition): Promise<Replayed> {
     for (const mark of from.runs) await this.#conversation.adopt(mark);
     this.#conversation.mark('life');

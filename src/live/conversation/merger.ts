@@ -1,6 +1,6 @@
 /**
  * Events of journals and of rows into those of one conversation (`spec/live-turns.md` 12, 13): a turn that both tell of begins once and
- * ends once (M4, M5), a tool starts and finishes once (M9), and rows say which parts of the overlay they take the place of.
+ * ends once (M4, M5), a tool starts and finishes once (M9), and rows say which parts of the overlay they take the place of (`docs/live-protocol.md` 5, 7.2).
  */
 import type { EventOf, JournalEvent } from '../journal/events.ts';
 import { type AppendedRow, derivedId, type RowEvent, type RowEventOf } from '../rows/events.ts';

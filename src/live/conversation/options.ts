@@ -1,5 +1,6 @@
 /**
- * What a subscriber wants to hear (`spec/live-turns.md` 12 `LiveOptions`). Options choose among what is told; they don't change it.
+ * What a subscriber wants to hear (`spec/live-turns.md` 12 `LiveOptions`). Options choose among what is told; they don't change it
+ * (`docs/live-protocol.md` 8.4).
  */
 import type { LiveEvent } from './events.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Where a follower of a conversation stands: positions in what can be read again, nothing that only this process knows (`spec/live-turns.md`
- * 14.1), and the cursor that names it.
+ * 14.1), and the cursor that names it (`docs/live-protocol.md` 2).
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';

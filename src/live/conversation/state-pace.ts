@@ -1,6 +1,6 @@
 /**
  * States that change all the time are told at a pace: usage twice a second, heartbeats and progress once (`spec/live-turns.md` 15.2). The
- * latest is never lost, only late; the end of a turn waits for none.
+ * latest is never lost, only late; the end of a turn waits for none (`docs/live-protocol.md` 8.2).
  */
 import { stateScope } from './coalesce.ts';
 import type { LiveEvent, LiveEventKind } from './events.ts';

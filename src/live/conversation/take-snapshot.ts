@@ -8,7 +8,7 @@ import type { CorrelatedTool } from './correlation.ts';
 import type { RunTurn } from './run-turn.ts';
 import type { SnapshotSegment, SnapshotTool, SnapshotTurn } from './snapshot.ts';
 
-/** Over this much text only the ends of the segments are given (15.2). */
+/** Over this much text only the ends of the segments are given (15.2; live-protocol 3.5). */
 const LARGE = 256 * 1024;
 const KEPT = 64 * 1024;
 
