@@ -124,7 +124,7 @@ export class LiveTurns {
     signal: AbortSignal,
   ): Promise<AsyncIterableIterator<LiveFrame>> {
     const cursor = after === null ? null : decodeLiveCursor(after, store.profile);
-    return this.#withHub(store, sessionId, cursor, (hub) => hub.follow(options, sessionId, cursor, signal));
+    return this.#withHub(store, sessionId, cursor, (hub, own) => hub.follow(options, sessionId, own, signal));
   }
 
   /** What a subscriber would hold now. Throws as `follow`. */
@@ -135,7 +135,7 @@ export class LiveTurns {
   /** One frame of what came after a cursor, of `most` events or some more. Throws as `follow`. */
   async eventsAfter(store: SessionStore, sessionId: string, after: string, most: number): Promise<LiveFrame> {
     const cursor = decodeLiveCursor(after, store.profile);
-    return this.#withHub(store, sessionId, cursor, (hub) => hub.eventsAfter(cursor, sessionId, most));
+    return this.#withHub(store, sessionId, cursor, (hub, own) => hub.eventsAfter(own ?? cursor, sessionId, most));
   }
 
   close(): void {
@@ -153,14 +153,14 @@ export class LiveTurns {
     store: SessionStore,
     sessionId: string,
     cursor: LiveCursor | null,
-    work: (hub: ConversationHub) => Promise<T>,
+    work: (hub: ConversationHub, own: LiveCursor | null) => Promise<T>,
   ): Promise<T> {
     const ids = await this.#idsOf(store, sessionId);
-    if (cursor !== null) checkOwner(cursor, ids);
+    const own = cursor === null ? null : ownCursor(cursor, ids);
     const hub = await this.#hub(store, ids);
     const release = hub.use();
     try {
-      return await work(hub);
+      return await work(hub, own);
     } finally {
       release();
     }
@@ -201,7 +201,7 @@ export class LiveTurns {
       sidecarWatch: this.#sidecarWatch,
       head: async (sessionId) => {
         const head = await readSidecarHead(sessionsDir, sessionId);
-        return head !== null && (head.profile ?? ROOT_PROFILE) === store.profile ? head : null;
+        return head === null || (head.profile ?? ROOT_PROFILE) === store.profile ? head : 'FOREIGN';
       },
       tail: (sessionId) => readSidecarTail(sessionsDir, sessionId),
       turnEvidence: (sessionIds, runId) => this.#evidence.read(sessionIds, runId),
@@ -282,12 +282,17 @@ export class LiveTurns {
   }
 }
 
-function checkOwner(
-  { position }: LiveCursor,
+/** The cursor as far as it is of the conversation. Throws CURSOR_FOREIGN for one of another. */
+function ownCursor(
+  cursor: LiveCursor,
   { conversationId, segmentIds, sessionId }: ConversationIds & { readonly segmentIds: readonly string[] },
-): void {
+): LiveCursor {
+  const { position } = cursor;
   const own = position.rows.segmentId;
   const isOwn =
     position.conversationId === conversationId || position.conversationId === sessionId || (own !== null && segmentIds.includes(own));
   if (!isOwn) throw foreignCursor();
+  // Anybody can make a cursor: it opens no journals but those of its conversation.
+  const ids = new Set([...segmentIds, conversationId, sessionId]);
+  return { ...cursor, position: { ...position, runs: position.runs.filter((run) => ids.has(run.sessionId)) } };
 }

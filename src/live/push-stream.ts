@@ -21,6 +21,11 @@ export class PushStream<T> implements AsyncIterableIterator<T> {
     else signal.addEventListener('abort', () => this.stop(), { once: true });
   }
 
+  /** Somebody waits for the next value. */
+  get isWaiting(): boolean {
+    return this.#waiting !== null;
+  }
+
   wake(): void {
     if (this.#waiting === null || this.#stopped) return;
     const value = this.#take();

@@ -3,6 +3,7 @@
  * since it last looked, and the newest state of each (`spec/live-turns.md` 12, 15, 16; `docs/live-protocol.md` 12).
  */
 import { randomUUID } from 'node:crypto';
+import { StoreUnreadable } from '../errors.ts';
 import type { SessionChange, SessionStore, SessionsEvent, StoredSession } from '../session-store.ts';
 import { decodeSessionsCursor, encodeSessionsCursor } from './live-cursor.ts';
 import { PushStream } from './push-stream.ts';
@@ -40,6 +41,8 @@ export interface FollowOptions {
 
 /** Changes that a store's ring keeps for subscribers that come back. */
 const RING_LENGTH = 4096;
+/** A store that could not be read after a reset is tried again after this; the store itself refuses to for a little less. */
+const RETRY_MS = 250;
 
 interface Hub {
   readonly store: SessionStore;
@@ -156,10 +159,9 @@ export class SessionFeed {
     let lastFrameAt = Number.NEGATIVE_INFINITY;
     let timer: NodeJS.Timeout | null = null;
     let { generation, reset } = state;
-    /** Resets whose states are being read: no frame goes out before them. */
-    let resetting = 0;
     const take = (): LiveSessionsFrame | null => {
-      if (resetting > 0) return null;
+      // No frame goes out before what a reset owes.
+      if (anew.owed) return null;
       if (!first && state.pending.size === 0 && !reset) return null;
       const wait = lastFrameAt + state.intervalMs - performance.now();
       if (!first && wait > 0) {
@@ -178,27 +180,26 @@ export class SessionFeed {
       reset = false;
       return frame;
     };
+    const anew = new OwedReading(
+      () => {
+        // What is read from here on is at least as new; what comes meanwhile is newer, and the cursor counts it.
+        state.pending.clear();
+        return Promise.all([hub.store.generation(), this.#states(hub.store, state.wanted)]);
+      },
+      ([fresh, states]) => {
+        const meanwhile = [...state.pending.values()];
+        state.pending.clear();
+        for (const change of [...states, ...meanwhile])
+          state.pending.set(change.sessionId, merged(state.pending.get(change.sessionId), change));
+        generation = fresh;
+        reset = true;
+        stream.wake();
+      },
+      (error) => stream.fail(error),
+    );
     const listener = (change: LiveSessionChange | null) => {
-      if (change === null) {
-        // Another file was opened: everything may be different, so the followed sessions are sent anew.
-        resetting++;
-        void Promise.all([hub.store.generation(), this.#states(hub.store, state.wanted)])
-          .then(
-            ([fresh, states]) => {
-              generation = fresh;
-              reset = true;
-              state.pending.clear();
-              for (const each of states) state.pending.set(each.sessionId, each);
-            },
-            // It went again at once: the next one that is opened resets, too.
-            () => {},
-          )
-          .finally(() => {
-            resetting--;
-            stream.wake();
-          });
-        return;
-      }
+      // Another file was opened: everything may be different, so the followed sessions are sent anew.
+      if (change === null) return anew.start();
       if (!isWanted(state.wanted, change)) return;
       state.pending.set(change.sessionId, merged(state.pending.get(change.sessionId), change));
       stream.wake();
@@ -208,6 +209,7 @@ export class SessionFeed {
       () => {
         this.#streams--;
         if (timer !== null) clearTimeout(timer);
+        anew.stop();
         hub.subscribers.delete(listener);
         if (hub.subscribers.size === 0) {
           hub.stopTurns?.();
@@ -233,10 +235,12 @@ export class SessionFeed {
   }
 
   async #states(store: SessionStore, ids: ReadonlySet<string> | null): Promise<LiveSessionChange[]> {
-    const sessions = ids === null ? await store.allSessions() : [...(await store.sessions([...ids])).values()];
+    // A session that is followed from now on, as the continuation of another, was not asked for here: it isn't gone.
+    const asked = [...(ids ?? [])];
+    const sessions = ids === null ? await store.allSessions() : [...(await store.sessions(asked)).values()];
     const present = sessions.map((session) => toChange(store.profile, session, ['STATE'], null));
     const known = new Set(sessions.map((session) => session.id));
-    const gone = [...(ids ?? [])].filter((id) => !known.has(id));
+    const gone = asked.filter((id) => !known.has(id));
     return [...present, ...gone.map((id) => ({ ...GONE, profile: store.profile, sessionId: id, conversationId: id }))];
   }
 
@@ -284,6 +288,50 @@ export class SessionFeed {
     hub.ring.push({ position: ++hub.position, change });
     for (const subscriber of hub.subscribers) subscriber(change);
     if (hub.ring.length > RING_LENGTH) hub.ring = hub.ring.slice(-RING_LENGTH);
+  }
+}
+
+/** A reading that is owed until it succeeds. Another start, or the end, makes the one under way void. */
+class OwedReading<T> {
+  readonly #read: () => Promise<T>;
+  readonly #onRead: (value: T) => void;
+  readonly #onDefect: (error: Error) => void;
+  #current: symbol | null = null;
+  #retry: NodeJS.Timeout | null = null;
+
+  /** `read` is called again after a while when it throws `StoreUnreadable`; with any other error the reading ends. */
+  constructor(read: () => Promise<T>, onRead: (value: T) => void, onDefect: (error: Error) => void) {
+    this.#read = read;
+    this.#onRead = onRead;
+    this.#onDefect = onDefect;
+  }
+
+  get owed(): boolean {
+    return this.#current !== null;
+  }
+
+  start(): void {
+    this.stop();
+    const own = Symbol();
+    this.#current = own;
+    this.#read().then(
+      (value) => {
+        if (this.#current !== own) return;
+        this.#current = null;
+        this.#onRead(value);
+      },
+      (error: unknown) => {
+        if (this.#current !== own) return;
+        if (error instanceof StoreUnreadable) this.#retry = setTimeout(() => this.start(), RETRY_MS).unref();
+        else this.#onDefect(error instanceof Error ? error : new Error('The store could not be read.', { cause: error }));
+      },
+    );
+  }
+
+  stop(): void {
+    this.#current = null;
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    this.#retry = null;
   }
 }
 

@@ -3,10 +3,16 @@
  * lists and badges, which follow all sessions of a profile.
  */
 import { ROOT_PROFILE } from '../profiles.ts';
-import { readSidecarHead } from '../web-ui/sidecar-head.ts';
+import { readSidecarHead, type SidecarHead } from '../web-ui/sidecar-head.ts';
 import type { SidecarWatch } from '../web-ui/sidecar-watch.ts';
 
 type Listener = (sessionId: string) => void;
+
+interface Seen {
+  readonly runId: string | null;
+  /** Null when no sidecar has said it. */
+  readonly profile: string | null;
+}
 
 /** The owner saves a sidecar several times in a row. */
 const SETTLE_MS = 20;
@@ -18,8 +24,8 @@ export class WebUiTurns {
   readonly #watch: SidecarWatch;
   readonly #onError: (error: unknown) => void;
   readonly #listeners = new Map<string, Set<Listener>>();
-  /** The run that each session was seen with last. */
-  readonly #runs = new Map<string, string | null>();
+  /** What each session was seen with last, while anybody listens. */
+  readonly #runs = new Map<string, Seen>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
   #stop: (() => void) | null = null;
 
@@ -44,6 +50,8 @@ export class WebUiTurns {
       this.#stop = null;
       for (const timer of this.#timers.values()) clearTimeout(timer);
       this.#timers.clear();
+      // Turns that begin while nobody listens are not seen.
+      this.#runs.clear();
     };
   }
 
@@ -58,14 +66,28 @@ export class WebUiTurns {
   }
 
   async #look(sessionId: string): Promise<void> {
+    const watching = this.#stop;
     const head = await readSidecarHead(this.#sessionsDir, sessionId);
-    const runId = head?.activeStreamId ?? null;
-    // One that was never looked at had no turn, as far as anybody was told.
-    const before = this.#runs.get(sessionId) ?? null;
+    // All listeners went meanwhile: what was read may be out of date for those who came since.
+    if (this.#stop !== watching) return;
+    const before = this.#runs.get(sessionId);
+    const seen = { runId: head?.activeStreamId ?? null, profile: profileIn(head) ?? before?.profile ?? null };
     this.#runs.delete(sessionId);
-    this.#runs.set(sessionId, runId);
+    this.#runs.set(sessionId, seen);
     for (const oldest of [...this.#runs.keys()].slice(0, -MOST_KNOWN)) this.#runs.delete(oldest);
-    if (runId === before) return;
-    for (const listener of this.#listeners.get(head?.profile ?? ROOT_PROFILE) ?? []) listener(sessionId);
+    // One that was never looked at may have had a turn since before anybody listened: its end must not be missed.
+    if (before !== undefined && before.runId === seen.runId) return;
+    for (const listener of this.#listenersOf(seen.profile)) listener(sessionId);
   }
+
+  /** Those of every profile when it isn't known: each store knows its own sessions. */
+  #listenersOf(profile: string | null): Listener[] {
+    const sets = profile === null ? [...this.#listeners.values()] : [this.#listeners.get(profile) ?? []];
+    return sets.flatMap((listeners) => [...listeners]);
+  }
+}
+
+/** Null where no sidecar says it: there is none, or it is damaged. */
+function profileIn(head: SidecarHead | null): string | null {
+  return head === null || head.damaged ? null : (head.profile ?? ROOT_PROFILE);
 }

@@ -89,24 +89,10 @@ query UsageAndHealth {
   }
 }
 `,
-  `# Press play and leave it running: every session
-# that another program touches arrives here.
-subscription Follow {
-  liveSessions {
-    cursor
-    changes {
-      sessionId
-      kinds
-      session { displayTitle messageCount lastActiveAt }
-      liveness { state evidence }
-    }
-  }
-}
-`,
   `# A turn as it is written: text, tools, rows.
 # Put the sessionId of a conversation here; the tab
-# before this one shows where something goes on.
-subscription FollowTurn {
+# after this one shows where something goes on.
+subscription Turn {
   liveTurn(sessionId: "SESSION-ID") {
     cursor
     events {
@@ -119,6 +105,20 @@ subscription FollowTurn {
       ... on ToolFinished { name isError resultPreview }
       ... on MessagesAppended { ids }
       ... on TurnEnded { outcome certainty }
+    }
+  }
+}
+`,
+  `# Press play and leave it running: every session
+# that another program touches arrives here.
+subscription Follow {
+  liveSessions {
+    cursor
+    changes {
+      sessionId
+      kinds
+      session { displayTitle messageCount lastActiveAt }
+      liveness { state evidence }
     }
   }
 }

@@ -232,7 +232,7 @@ export class SidecarWatch {
   /** At once: what changes after `follow` has returned is told. */
   #remember(sessionId: string): Followed {
     const path = join(this.#sessions.path, sidecarName(sessionId));
-    const seen = new Map([[path, signature(lstatSync(path, { bigint: true, throwIfNoEntry: false }))]]);
+    const seen = new Map([[path, signature(statNow(path))]]);
     const followed = { listeners: new Set<() => void>(), seen, listed: false };
     this.#followed.set(sessionId, followed);
     return followed;
@@ -245,6 +245,15 @@ function signature(stat: BigIntStats | undefined): string {
 
 async function signatureOf(path: string): Promise<string> {
   return signature(await statOf(path));
+}
+
+function statNow(path: string): BigIntStats | undefined {
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return undefined;
+  }
 }
 
 async function statOf(path: string): Promise<BigIntStats | undefined> {

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type LiveSessionsFrame, SessionFeed } from '../../src/live/session-feed.ts';
 import { StoreWatches } from '../../src/live/store-watches.ts';
 import { WebUiTurns } from '../../src/live/web-ui-turns.ts';
@@ -14,25 +15,39 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function begin(profile = 'default') {
+async function begin({ profile = 'default', underWay = false } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'caduceus-turns-'));
   const ui = await startWebUi({ home, profile });
-  const store = openStore(ui.statePath);
+  const store = openStore(ui.statePath, { profile });
   const watch = new SidecarWatch({ sessionsDir: ui.sessions });
-  const watches = new StoreWatches();
-  const feed = new SessionFeed(watches, new WebUiTurns({ sessionsDir: ui.sessions, watch, onError: (error) => expect(error).toBeNull() }));
-  const abort = new AbortController();
+  const turns = new WebUiTurns({ sessionsDir: ui.sessions, watch, onError: (error) => expect(error).toBeNull() });
+  const feed = new SessionFeed(new StoreWatches(), turns);
+  const follow = async () => {
+    const abort = new AbortController();
+    cleanups.push(() => abort.abort());
+    const frames = await feed.follow(store, { sessionIds: null, after: null, maxRateHz: 50 }, abort.signal);
+    return { frames, abort };
+  };
   cleanups.push(
     () => rmSync(home, { recursive: true, force: true }),
     () => ui.close(),
     () => store.close(),
     () => feed.close(),
-    () => abort.abort(),
   );
   await ui.createSession('s', { rows: [{ role: 'user', content: 'earlier' }] });
-  const frames = await feed.follow(store, { sessionIds: null, after: null, maxRateHz: 50 }, abort.signal);
-  return { ui, feed, frames, watch, abort };
+  if (underWay) await ui.submit({ sessionId: 's', runId: 'r', text: 'go' });
+  return { ui, watch, turns, follow, ...(await follow()) };
 }
+
+/** The sessions that a profile's listeners are told of. */
+function toldTo(turns: WebUiTurns, profile: string): string[] {
+  const told: string[] = [];
+  cleanups.push(turns.listen(profile, (sessionId) => told.push(sessionId)));
+  return told;
+}
+
+/** Longer than saves take to settle and to be told. */
+const QUIET_MS = 150;
 
 async function untilTurn(frames: AsyncIterableIterator<LiveSessionsFrame>): Promise<string | undefined> {
   for (;;) {
@@ -50,6 +65,57 @@ describe('turns of the Web UI in a list', () => {
     expect(await untilTurn(frames)).toBe('s');
     await ui.settle({ sessionId: 's', runId: 'r' });
     expect(await untilTurn(frames)).toBe('s');
+  });
+
+  it('that were under way before anybody followed are told when they end', async () => {
+    const { ui, frames } = await begin({ underWay: true });
+    await ui.settle({ sessionId: 's', runId: 'r' });
+    expect(await untilTurn(frames)).toBe('s');
+  });
+
+  it('that began while nobody followed are told when they end', async () => {
+    const { ui, frames, abort, follow } = await begin();
+    await ui.submit({ sessionId: 's', runId: 'r', text: 'go' });
+    await untilTurn(frames);
+    await ui.settle({ sessionId: 's', runId: 'r' });
+    await untilTurn(frames);
+    await sleep(QUIET_MS);
+    abort.abort();
+    await ui.submit({ sessionId: 's', runId: 'r2', text: 'again' });
+    const later = await follow();
+    await ui.settle({ sessionId: 's', runId: 'r2' });
+    expect(await untilTurn(later.frames)).toBe('s');
+  });
+
+  it('end for their own profile when the sidecar is deleted, and for no other', async () => {
+    const { ui, turns, frames } = await begin({ profile: 'work' });
+    const [work, other] = [toldTo(turns, 'work'), toldTo(turns, 'default')];
+    await ui.submit({ sessionId: 's', runId: 'r', text: 'go' });
+    expect(await untilTurn(frames)).toBe('s');
+    await sleep(QUIET_MS);
+    work.length = 0;
+    rmSync(join(ui.sessions, 's.json'));
+    expect(await untilTurn(frames)).toBe('s');
+    await sleep(QUIET_MS);
+    expect([work, other]).toEqual([['s'], []]);
+  });
+
+  it('end also when the sidecar is deleted before it was ever looked at', async () => {
+    const { ui, frames } = await begin({ profile: 'work', underWay: true });
+    rmSync(join(ui.sessions, 's.json'));
+    expect(await untilTurn(frames)).toBe('s');
+  });
+
+  it('are not told again by saves that change no turn', async () => {
+    const { ui, turns } = await begin();
+    const told = toldTo(turns, 'default');
+    await ui.submit({ sessionId: 's', runId: 'r', text: 'go' });
+    await vi.waitFor(() => expect(told).not.toEqual([]));
+    await sleep(QUIET_MS);
+    told.length = 0;
+    await ui.sidecar('s', { title: 'Another' });
+    await sleep(QUIET_MS);
+    expect(told).toEqual([]);
   });
 
   it('leave no watch behind when nobody follows', async () => {

@@ -24,6 +24,8 @@ export async function signIn(page: Page, server: TestServer): Promise<void> {
   await page.request.post(new URL('/sign-in', server.url).href, { headers: server.headers, data: '{}' });
 }
 
+const OPERATION_FOUND_MS = 2000;
+
 /** Signed in, with GraphiQL ready. */
 export async function openSignedIn(page: Page, server: TestServer): Promise<void> {
   await signIn(page, server);
@@ -35,6 +37,8 @@ export async function chooseTab(page: Page, name: string): Promise<void> {
   await page.getByRole('tab', { name }).getByRole('button', { name, exact: true }).click();
   // The editor follows a moment later; until then the button runs the query of the tab before.
   await page.locator('.graphiql-query-editor .view-lines', { hasText: name }).waitFor();
+  // Which operation it holds is found out later still, with nothing to see; until then the button asks for that of the tab before.
+  await page.waitForTimeout(OPERATION_FOUND_MS);
 }
 
 export async function run(page: Page): Promise<void> {

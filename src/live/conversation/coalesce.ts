@@ -47,6 +47,8 @@ export function stateScope(event: LiveEvent): string {
       return `${scope} ${event.type}`;
     case 'DelegationProgress':
       return `${scope} ${event.delegationId} ${event.deliveredMessageId}`;
+    case 'StreamReset':
+      return `${scope} ${event.scope}`;
     case 'MessagesUpdated':
       return `${scope} ${event.ids.join(' ')}`;
     case 'UsageChanged':

@@ -45,6 +45,8 @@ export class Conversation {
   #rows: ConversationRows;
   #merger: TurnMerger;
   #teller: Teller;
+  /** Nothing was told yet of what a reader missed. */
+  #isBehind = false;
   #due = { rows: false, sidecars: false, runs: false, life: false };
   /** What was read and not told yet: more had to be read, and that failed. */
   #rowEvents: RowEvent[] = [];
@@ -78,8 +80,7 @@ export class Conversation {
     const since = sources.now();
     const rows = await ConversationRows.start(sources.store, ids.sessionId, { now: sources.now });
     const conversation = new Conversation(sources, ids, rows, since, rowTurnNow(rows, ids.sessionId), onUnread);
-    await conversation.#begin();
-    return conversation;
+    return conversation.#closedUnless(conversation.#begin());
   }
 
   /**
@@ -99,11 +100,14 @@ export class Conversation {
     if (resumed.replaced) return fresh('DB_REPLACED');
     const told = rowTurnAt(position, resumed.rows, ids.sessionId);
     const conversation = new Conversation(sources, ids, resumed.rows, position.since, told, onUnread);
-    await conversation.#catchUp(position);
+    await conversation.#closedUnless(conversation.#catchUp(position));
     conversation.#due = { rows: resumed.more, sidecars: true, runs: true, life: true };
+    conversation.#isBehind = true;
     const delegations = [...finishedIn(resumed.events), ...resumed.rows.delegations];
-    const children = await childRowEvents(sources.store, delegations, position.rows.maxRowId, resumed.position.maxRowId);
-    return { conversation, missed: [...resumed.events, ...children], reset: null };
+    const missed: RowEvent[] = [...resumed.events];
+    const children = childRowEvents(sources.store, delegations, position.rows.maxRowId, resumed.position.maxRowId);
+    await conversation.#closedUnless(children.then((events) => missed.push(...events)));
+    return { conversation, missed, reset: null };
   }
 
   /** Where a reader stands who was told everything so far. */
@@ -132,6 +136,12 @@ export class Conversation {
   /** Sessions whose sidecars and journals belong to what goes on. */
   get watchedIds(): readonly string[] {
     return [...new Set([...this.segmentIds.slice(-WATCHED_SEGMENTS), ...this.#runs.all.map(({ run }) => run.sessionId)])];
+  }
+
+  /** Those of them whose journals are this profile's: all profiles share one folder, and a session that nobody has yet is nobody's. */
+  get #journalIds(): readonly string[] {
+    const own = new Set([...this.#rows.segmentIds, ...this.#runs.all.map(({ run }) => run.sessionId)]);
+    return this.watchedIds.filter((id) => !this.#sidecars.isForeign(id) && (own.has(id) || typeof this.#sidecars.of(id) === 'object'));
   }
 
   /** Sessions of sub-agents. */
@@ -194,7 +204,7 @@ export class Conversation {
       throw error;
     }
     const [rows, changes] = [this.#rowEvents.splice(0), this.#changes.splice(0)];
-    const events = [...(await this.#revive()), ...this.#tell(this.#teller.take(false), rows)];
+    const events = [...(await this.#revive()), ...(await this.#tellMissed(this.#teller.take(false), rows))];
     if (this.#runs.all.some(({ unread }) => unread.length > 0)) this.#due.rows = true;
     if (due.life || changes.length > 0) events.push(...(await this.#judge()));
     for (const change of changes) events.push(...this.#ofSidecar(change));
@@ -212,7 +222,12 @@ export class Conversation {
     const end = run.turn.end;
     if (end !== null) run.ended = { outcome: end.outcome, certainty: 'CERTAIN', eventId: end.eventId };
     else if (ended !== null) run.ended = { ...ended, eventId: null };
-    else this.#merger.run ??= run;
+    else {
+      // One that is over is nobody's current turn, and no news to those who never heard of it.
+      this.#changes.push(...(await this.#sidecars.look(this.watchedIds)));
+      await this.#life.judge(run, this.#merger, this.#rows, this.#sidecars);
+      if (run.ended === null) this.#merger.run ??= run;
+    }
     this.#noteEnds();
   }
 
@@ -248,10 +263,21 @@ export class Conversation {
     this.#runs.close();
   }
 
+  /** Leaves nothing open when its beginning fails. */
+  async #closedUnless(beginning: Promise<unknown>): Promise<this> {
+    try {
+      await beginning;
+      return this;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
   /** Takes in what is under way, without telling it. */
   async #begin(): Promise<void> {
     await this.#sidecars.look(this.watchedIds);
-    await this.#runs.begin(this.watchedIds, this.#sidecars);
+    await this.#runs.begin(this.#journalIds, this.#sidecars);
     this.#tell(this.#teller.take(true), this.#rows.tail);
     await this.#judge();
   }
@@ -274,7 +300,7 @@ export class Conversation {
   }
 
   async #beginAnew(): Promise<readonly LiveEvent[]> {
-    this.#runs.close();
+    this.#runs.clear();
     this.#rows = await ConversationRows.start(this.#sources.store, this.ids.sessionId, { now: this.#sources.now });
     this.#rowEvents = [];
     this.#children = childrenAt(this.#rows);
@@ -285,13 +311,13 @@ export class Conversation {
 
   async #read(due: Readonly<Record<Due, boolean>>): Promise<'READ' | 'REPLACED'> {
     if (due.sidecars) await this.#lookAtSidecars();
-    if (due.runs) await this.#runs.look(this.watchedIds);
+    if (due.runs) await this.#runs.look(this.#journalIds);
     if (!due.rows && this.#rowEvents.length === 0 && !this.#teller.waits) return 'READ';
     if ((await this.#pass()) === 'REPLACED') return 'REPLACED';
     // Rows tell that a turn began: is it one of the Web UI (M4)?
     if (this.#rowEvents.some(beginsTurn)) {
       await this.#lookAtSidecars();
-      await this.#runs.look(this.watchedIds);
+      await this.#runs.look(this.#journalIds);
     }
     // Text was journaled before the row that settles it was committed (0 fact 2), so it is told before it.
     if (this.#rowEvents.length > 0) await this.#runs.drain();
@@ -330,6 +356,19 @@ export class Conversation {
     for (const { kind, sessionId } of rows) if (kind === 'SessionDeleted') this.#gone.add(sessionId);
     this.#noteEnds();
     return told;
+  }
+
+  /**
+   * What a reader missed may hold a turn behind one whose program is gone: before it is told, the runs that the reader knows are judged,
+   * or its rows would be taken for theirs.
+   */
+  async #tellMissed(entries: readonly RunEntry[], rows: readonly RowEvent[]): Promise<LiveEvent[]> {
+    const run = this.#isBehind ? this.#merger.run : null;
+    this.#isBehind = false;
+    const starts = rows.flatMap(({ kind, depth }, index) => (kind === 'TurnStarted' && depth === 0 ? [index] : []));
+    const next = run === null ? undefined : starts[run.userMessageId === null ? 1 : 0];
+    if (next === undefined || entries.some(({ kind }) => kind === 'BEGIN')) return this.#tell(entries, rows);
+    return [...this.#tell(entries, rows.slice(0, next)), ...(await this.#judge()), ...this.#tell([], rows.slice(next))];
   }
 
   /** A run whose file is another one begins anew, behind the reset (M7). That the file of one is gone whose end was told is no loss. */

@@ -10,7 +10,6 @@ import type { LiveEvent } from './events.ts';
 import type { Batch, ConversationLog } from './log.ts';
 import { chosen, type FilterFacts, type LiveOptions } from './options.ts';
 import type { LivePosition } from './position.ts';
-import { StatePace } from './state-pace.ts';
 
 export interface LiveFrame extends SharedPayload {
   readonly cursor: string;
@@ -75,7 +74,6 @@ export class FrameGroup {
   readonly #source: FrameSource;
   readonly #options: LiveOptions;
   readonly #members = new Set<Member>();
-  readonly #pace: StatePace;
   readonly #onEmpty: () => void;
   /** In the log: how far frames were made. */
   #at: number;
@@ -86,7 +84,6 @@ export class FrameGroup {
   constructor(source: FrameSource, options: LiveOptions, onEmpty: () => void) {
     this.#source = source;
     this.#options = options;
-    this.#pace = new StatePace();
     this.#onEmpty = onEmpty;
     this.#at = source.log.end;
   }
@@ -99,14 +96,21 @@ export class FrameGroup {
     const leave = () => {
       this.#members.delete(member);
       onLeave();
-      if (this.#members.size > 0) return;
-      this.#stopTimer();
-      this.#onEmpty();
+      this.#closeWhenEmpty();
     };
+    if (signal.aborted) {
+      // Gone while its start was read.
+      onLeave();
+      this.#closeWhenEmpty();
+      return new PushStream<LiveFrame>(
+        () => null,
+        () => {},
+        signal,
+      );
+    }
     const own = events.length === 0 ? null : this.#frame(events, position, index, index < this.#source.log.end || this.#source.isDue());
     const stream: PushStream<LiveFrame> = new PushStream(() => this.#take(member), leave, signal);
     const member: Member = { stream, index, position, own, had: null, isCatchingUp: false, askedAt: performance.now() };
-    if (signal.aborted) return stream;
     this.#members.add(member);
     this.onBatch();
     return stream;
@@ -120,12 +124,13 @@ export class FrameGroup {
     else this.#wakeIn(wait);
   }
 
-  /** Ends the streams of those who ask for nothing although there is something. */
-  endSlow(): void {
+  /** Ends the streams of those who ask for nothing although there is something; those who wait for what couldn't be read try again. */
+  tick(): void {
     const now = performance.now();
-    for (const member of this.#members) {
-      const waits = member.own !== null || member.index < this.#at;
-      if (waits && now - member.askedAt > TOO_SLOW_MS) member.stream.fail(tooSlow());
+    for (const { stream, own, index, isCatchingUp, askedAt } of this.#members) {
+      if (isCatchingUp || (own === null && index >= this.#at)) continue;
+      if (stream.isWaiting) stream.wake();
+      else if (now - askedAt > TOO_SLOW_MS) stream.fail(tooSlow());
     }
   }
 
@@ -141,9 +146,9 @@ export class FrameGroup {
     const from = this.#at;
     const batches = this.#upTo(log.range(from, log.end));
     const last = batches.at(-1);
-    const events = this.#pace.take(coalesce(this.#chosen(batches)), performance.now());
-    const position = last?.position ?? this.#shared?.position ?? null;
-    if (position === null) return;
+    const events = coalesce(this.#chosen(batches));
+    if (last === undefined) return;
+    const { position } = last;
     const to = from + batches.length;
     const more = to < log.end || this.#source.isDue();
     this.#shared = { from, to, position, frame: events.length === 0 ? null : this.#frame(events, position, to, more) };
@@ -151,7 +156,6 @@ export class FrameGroup {
     if (events.length > 0) this.#lastFrameAt = performance.now();
     for (const { stream } of this.#members) stream.wake();
     if (to < log.end) this.#wakeIn(0);
-    else if (this.#pace.dueAt !== null) this.#wakeIn(this.#pace.dueAt - performance.now());
   }
 
   #take(member: Member): LiveFrame | null {
@@ -187,19 +191,22 @@ export class FrameGroup {
     return null;
   }
 
-  /** The log doesn't go back so far. */
+  /** The log doesn't go back so far. When the sources can't be read now, it is tried again with the next tick. */
   #reread(member: Member): null {
     member.isCatchingUp = true;
-    void this.#source.replay(member.position).then((replayed) => {
-      member.isCatchingUp = false;
-      if (replayed === null) return;
-      const { events, index, position } = replayed;
-      member.index = index;
-      member.position = position;
-      const own = coalesce(chosen(events, this.#options, this.#source.facts));
-      member.own = own.length === 0 ? null : this.#frame(own, position, index, false);
-      member.stream.wake();
-    });
+    this.#source
+      .replay(member.position)
+      .then((replayed) => {
+        member.isCatchingUp = false;
+        if (replayed === null) return;
+        const { events, index, position } = replayed;
+        member.index = index;
+        member.position = position;
+        const own = coalesce(chosen(events, this.#options, this.#source.facts));
+        member.own = own.length === 0 ? null : this.#frame(own, position, index, false);
+        member.stream.wake();
+      })
+      .catch((error: unknown) => member.stream.fail(error instanceof Error ? error : new Error(String(error))));
     return null;
   }
 
@@ -233,6 +240,12 @@ export class FrameGroup {
       },
       Math.max(0, ms),
     );
+  }
+
+  #closeWhenEmpty(): void {
+    if (this.#members.size > 0) return;
+    this.#stopTimer();
+    this.#onEmpty();
   }
 
   #stopTimer(): void {

@@ -12,6 +12,7 @@ import { ConversationLog } from './log.ts';
 import { chosen, DEFAULT_OPTIONS, type LiveOptions } from './options.ts';
 import { encodeLiveCursor, isAsFar, isSamePosition, type LiveCursor, type LivePosition } from './position.ts';
 import type { ConversationSources } from './sources.ts';
+import { StatePace } from './state-pace.ts';
 
 export interface HubSources extends ConversationSources {
   readonly sidecarWatch: SidecarWatch;
@@ -30,6 +31,8 @@ export class ConversationHub {
   readonly #groups = new Map<string, FrameGroup>();
   readonly #directories = new Map<string, { readonly directory: RunDirectory; readonly stopSidecar: () => void }>();
   readonly #followedRuns = new Map<string, () => void>();
+  readonly #pace = new StatePace();
+  #paceTimer: NodeJS.Timeout | null = null;
   #turn: Promise<unknown> = Promise.resolve();
   #scheduled = false;
   #closed = false;
@@ -48,7 +51,12 @@ export class ConversationHub {
     const conversation = await Conversation.start(sources, ids, () => hub?.schedule());
     hub = new ConversationHub(sources, conversation);
     hub.log.push([], conversation.position);
-    await hub.#watch();
+    try {
+      await hub.#watch();
+    } catch (error) {
+      hub.close();
+      throw error;
+    }
     return hub;
   }
 
@@ -173,17 +181,22 @@ export class ConversationHub {
   /** Once a second: what time alone brings, and what no event told. */
   tick(): void {
     this.log.trim();
-    for (const group of this.#groups.values()) group.endSlow();
+    // What failed the last time is tried again.
+    if (this.#conversation.isDue) this.schedule();
+    for (const group of this.#groups.values()) group.tick();
   }
 
   close(): void {
     this.#closed = true;
+    if (this.#paceTimer !== null) clearTimeout(this.#paceTimer);
     for (const group of this.#groups.values()) group.close();
     for (const { directory, stopSidecar } of this.#directories.values()) {
       directory.close();
       stopSidecar();
     }
     this.#directories.clear();
+    for (const release of this.#followedRuns.values()) release();
+    this.#followedRuns.clear();
     this.#conversation.close();
   }
 
@@ -197,14 +210,27 @@ export class ConversationHub {
   async #pump(): Promise<void> {
     if (this.#closed) return;
     const before = this.#conversation.position;
-    const events = await this.#conversation.pump();
+    const events = this.#pace.take(await this.#conversation.pump(), performance.now());
     const { position } = this.#conversation;
-    if (events.length > 0 || !isSamePosition(before, position)) {
-      this.log.push(events, position);
-      for (const group of this.#groups.values()) group.onBatch();
-    }
+    if (events.length > 0 || !isSamePosition(before, position)) this.#log(events, position);
     await this.#watch();
     if (this.#conversation.isDue) this.schedule();
+  }
+
+  #log(events: readonly LiveEvent[], position: LivePosition): void {
+    if (this.#closed) return;
+    this.log.push(events, position);
+    for (const group of this.#groups.values()) group.onBatch();
+    const { dueAt } = this.#pace;
+    if (dueAt === null || this.#paceTimer !== null) return;
+    // States that were held back come in the log when their time has come: so everybody gets them, whenever he looks.
+    this.#paceTimer = setTimeout(
+      () => {
+        this.#paceTimer = null;
+        this.#log(this.#pace.take([], performance.now()), this.#conversation.position);
+      },
+      Math.max(0, dueAt - performance.now()),
+    );
   }
 
   /** Tells everything that is there. */
@@ -295,6 +321,7 @@ export class ConversationHub {
 
   /** Watches what the conversation has come to be; leaves what it has left. */
   async #watch(): Promise<void> {
+    if (this.#closed) return;
     const wanted = new Set(this.#conversation.watchedIds);
     for (const [id, { directory, stopSidecar }] of this.#directories) {
       if (wanted.has(id)) continue;
@@ -302,8 +329,8 @@ export class ConversationHub {
       stopSidecar();
       this.#directories.delete(id);
     }
-    for (const id of wanted) if (!this.#directories.has(id)) await this.#watchSession(id);
-    this.#followRuns();
+    for (const id of wanted) if (!this.#closed && !this.#directories.has(id)) await this.#watchSession(id);
+    if (!this.#closed) this.#followRuns();
   }
 
   async #watchSession(sessionId: string): Promise<void> {

@@ -1,6 +1,7 @@
 /**
  * Whether the runs of a conversation still live, from all that there is to see, and what that tells (`spec/live-turns.md` 9).
  */
+import { CaduceusError } from '../../errors.ts';
 import { type RunEvidence, type RunVerdict, runVerdict } from '../liveness/verdict.ts';
 import type { ConversationRows } from '../rows/conversation-rows.ts';
 import type { LiveEvent, TurnPhase } from './events.ts';
@@ -27,8 +28,18 @@ export class LifeWatch {
     return phase === 'STARTING' && run.turn.lastSeq > 0 ? null : phase;
   }
 
-  /** What is other than was told of a run without a terminal line. */
+  /** What is other than was told of a run without a terminal line. Files that can't be read now are no news of it. */
   async judge(run: RunTurn, merger: TurnMerger, rows: ConversationRows, sidecars: Sidecars): Promise<LiveEvent[]> {
+    try {
+      return await this.#judged(run, merger, rows, sidecars);
+    } catch (error) {
+      if (!(error instanceof CaduceusError)) throw error;
+      this.#sources.onError(error);
+      return [];
+    }
+  }
+
+  async #judged(run: RunTurn, merger: TurnMerger, rows: ConversationRows, sidecars: Sidecars): Promise<LiveEvent[]> {
     const now = this.#sources.now();
     const verdict = await this.#verdict(run, rows, sidecars, now);
     const events: LiveEvent[] = [];

@@ -25,6 +25,7 @@ export class RunSet {
   /** Runs that are no news. */
   readonly #known = new Set<string>();
   #since: number;
+  #isClosed = false;
   /** Passes over the rows that were begun. */
   passes = 0;
 
@@ -140,10 +141,17 @@ export class RunSet {
     return this.all.some(({ endedAt }) => endedAt === null || now - endedAt < STRAGGLERS_SECONDS);
   }
 
-  close(): void {
+  /** Leaves all, as if none had been known. */
+  clear(): void {
     for (const follower of this.#followers.values()) follower.close();
     this.#followers.clear();
     this.#known.clear();
+  }
+
+  /** For good: what somebody finds who was still looking is not followed any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.clear();
   }
 
   /** What can't be read is told to the log of the server, and keeps nobody from the rows. */
@@ -174,7 +182,8 @@ export class RunSet {
       },
       onError: this.#sources.onError,
     });
-    this.#followers.set(run.runId, follower);
+    if (this.#isClosed) follower.close();
+    else this.#followers.set(run.runId, follower);
     return follower;
   }
 }

@@ -22,30 +22,36 @@ export interface SidecarChange {
 export class Sidecars {
   readonly #sources: Pick<ConversationSources, 'head' | 'tail' | 'onError'>;
   readonly #known = new Map<string, Known>();
+  readonly #foreign = new Set<string>();
 
   constructor(sources: Pick<ConversationSources, 'head' | 'tail' | 'onError'>) {
     this.#sources = sources;
   }
 
-  /** Reads them again; what is another than before, in the order of the ids. */
+  /** Reads them again; what is another than before, in the order of the ids. One that can't be read now says what it said before. */
   async look(sessionIds: readonly string[]): Promise<SidecarChange[]> {
-    const heads = await Promise.allSettled(sessionIds.map((id) => this.#sources.head(id)));
-    const changes: SidecarChange[] = [];
-    for (const [index, sessionId] of sessionIds.entries()) {
-      const read = heads[index];
-      if (read?.status !== 'fulfilled') {
-        // One that can't be read now says nothing; what it said before holds.
-        this.#sources.onError(read?.reason);
-        continue;
-      }
-      const after = read.value;
-      const before = this.#known.get(sessionId);
-      if (before !== undefined && before.head?.version === after?.version) continue;
-      const tail = after === null ? null : await this.#tailOf(sessionId, before?.head ?? null, after);
-      this.#known.set(sessionId, { head: after, seen: after !== null || (before?.seen ?? false), tail: tail ?? before?.tail ?? null });
-      if (before !== undefined || after !== null) changes.push({ sessionId, before: before?.head ?? null, after, tail });
+    const changes = await Promise.all(sessionIds.map((id) => this.#lookAt(id).catch((error: unknown) => this.#sources.onError(error))));
+    return changes.filter((change) => change != null);
+  }
+
+  async #lookAt(sessionId: string): Promise<SidecarChange | null> {
+    const found = await this.#sources.head(sessionId);
+    if (found === 'FOREIGN') {
+      this.#foreign.add(sessionId);
+      return null;
     }
-    return changes;
+    const after = found;
+    const before = this.#known.get(sessionId);
+    if (before !== undefined && before.head?.version === after?.version) return null;
+    const tail = after === null ? null : await this.#readTail(sessionId, before?.head ?? null, after);
+    this.#foreign.delete(sessionId);
+    this.#known.set(sessionId, { head: after, seen: after !== null || (before?.seen ?? false), tail: tail ?? before?.tail ?? null });
+    return before === undefined && after === null ? null : { sessionId, before: before?.head ?? null, after, tail };
+  }
+
+  /** Its sidecar is of another profile: so are its journals. */
+  isForeign(sessionId: string): boolean {
+    return this.#foreign.has(sessionId);
   }
 
   /** GONE: there was one. NEVER_SEEN: this server saw none. */
@@ -72,7 +78,7 @@ export class Sidecars {
   }
 
   /** The end of the file is looked at when a turn was cleared, or messages came without one: there may be a marker. */
-  async #tailOf(sessionId: string, before: SidecarHead | null, after: SidecarHead): Promise<SidecarTail | null> {
+  async #readTail(sessionId: string, before: SidecarHead | null, after: SidecarHead): Promise<SidecarTail | null> {
     if (after.activeStreamId !== null) return null;
     const moved = before === null || before.activeStreamId !== null || before.messageCount !== after.messageCount;
     return moved ? this.#sources.tail(sessionId) : null;

@@ -10,7 +10,8 @@ export interface ConversationSources {
   readonly store: SessionStore;
   /** The directory `_run_journal`. */
   readonly journalRoot: string;
-  readonly head: (sessionId: string) => Promise<SidecarHead | null>;
+  /** FOREIGN: there is one, of another profile. */
+  readonly head: (sessionId: string) => Promise<SidecarHead | 'FOREIGN' | null>;
   readonly tail: (sessionId: string) => Promise<SidecarTail | null>;
   readonly turnEvidence: (sessionIds: readonly string[], runId: string) => Promise<TurnEvidence>;
   readonly processLife: (pid: number, startedAt: number | null) => Promise<'ALIVE' | 'DEAD' | 'UNKNOWN'>;
