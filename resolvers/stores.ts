@@ -108,5 +108,5 @@ export interface ServerInfo {
 
 export function server(_: unknown, __: unknown, ctx: Context): ServerInfo {
   const { version, writable, feed, liveTurns } = ctx.services;
-  return { version, writable, subscribers: feed.subscribers + liveTurns.status.subscribers };
+  return { version, writable, subscribers: feed.subscribers + liveTurns.subscribers };
 }

@@ -17,7 +17,7 @@ const LOCK_STALE_MS = 10_000;
 const LOCK_POLL_MS = 50;
 
 export interface DemoHome {
-  /** A Hermes home: `state.db`, and `profiles/work/state.db`; `webui/` comes with the first live turn. */
+  /** A Hermes home: a store of its own and one of a profile called work; `webui/` comes with the first live turn. */
   readonly home: string;
 }
 

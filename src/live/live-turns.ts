@@ -5,7 +5,8 @@
 import { join } from 'node:path';
 import { ROOT_PROFILE } from '../profiles.ts';
 import type { SessionStore, SessionsEvent } from '../session-store.ts';
-import { readSidecarHead, readSidecarTail } from '../web-ui/sidecar-head.ts';
+import { readSidecarTail } from '../web-ui/sidecar-head.ts';
+import { SidecarHeads } from '../web-ui/sidecar-heads.ts';
 import { SidecarWatch } from '../web-ui/sidecar-watch.ts';
 import type { ConversationIds } from './conversation/conversation.ts';
 import type { LiveEventOf } from './conversation/events.ts';
@@ -69,6 +70,7 @@ interface Followed {
 export class LiveTurns {
   readonly #options: LiveTurnsOptions;
   readonly #sidecarWatch: SidecarWatch;
+  readonly #heads: SidecarHeads;
   readonly #evidence: TurnEvidenceReader;
   readonly #stores = new Map<SessionStore, Followed>();
   readonly #starting = new Map<string, Promise<ConversationHub>>();
@@ -77,11 +79,17 @@ export class LiveTurns {
   constructor(options: LiveTurnsOptions) {
     this.#options = options;
     this.#sidecarWatch = options.sidecarWatch ?? new SidecarWatch({ sessionsDir: options.sessionsDir });
+    this.#heads = new SidecarHeads(options.sessionsDir);
     this.#evidence = new TurnEvidenceReader(join(options.sessionsDir, '_turn_journal'));
   }
 
   get hubs(): readonly ConversationHub[] {
     return [...this.#stores.values()].flatMap(({ hubs }) => [...hubs.values()]);
+  }
+
+  /** Subscriptions that are open now. */
+  get subscribers(): number {
+    return this.hubs.reduce((total, hub) => total + hub.subscribers, 0);
   }
 
   /** How following goes, over all conversations. */
@@ -92,7 +100,7 @@ export class LiveTurns {
     return {
       conversations: hubs.length,
       active: hubs.filter(({ isActive }) => isActive).length,
-      subscribers: hubs.reduce((total, hub) => total + hub.subscribers, 0),
+      subscribers: this.subscribers,
       logBytes: hubs.reduce((total, hub) => total + hub.log.bytes, 0),
       sidecars: this.#sidecarWatch.mode,
       stores: this.#options.watches.all.map(({ store, watcher }) => ({ profile: store.profile, users: watcher.users, mode: watcher.mode })),
@@ -200,7 +208,7 @@ export class LiveTurns {
       journalRoot: join(sessionsDir, '_run_journal'),
       sidecarWatch: this.#sidecarWatch,
       head: async (sessionId) => {
-        const head = await readSidecarHead(sessionsDir, sessionId);
+        const head = await this.#heads.get(sessionId);
         return head === null || (head.profile ?? ROOT_PROFILE) === store.profile ? head : 'FOREIGN';
       },
       tail: (sessionId) => readSidecarTail(sessionsDir, sessionId),

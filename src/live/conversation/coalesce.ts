@@ -2,6 +2,7 @@
  * Fewer events that say the same (`spec/live-turns.md` 13 M8, 15.2): deltas of one segment join, of a state only the latest stays, an
  * update of a fact in the same frame becomes part of it. Content is never dropped (`docs/live-protocol.md` 1.3, 1.4).
  */
+import { joinDeltas } from '../journal/join-events.ts';
 import type { LiveEvent, LiveEventOf } from './events.ts';
 
 type Delta = LiveEventOf<'TextDelta'> | LiveEventOf<'ReasoningDelta'>;
@@ -65,10 +66,7 @@ export function stateScope(event: LiveEvent): string {
 }
 
 function join(before: LiveEvent, event: LiveEvent): LiveEvent | null {
-  if (!isDelta(before) || !isDelta(event) || before.kind !== event.kind || before.runId !== event.runId) return null;
-  if (before.late || event.late || before.segment !== event.segment || before.offset + before.text.length !== event.offset) return null;
-  const { segment, offset, seqFrom } = before;
-  return { ...event, segment, offset, seqFrom, text: before.text + event.text };
+  return isDelta(before) && isDelta(event) ? joinDeltas<Delta>(before, event) : null;
 }
 
 function isDelta(event: LiveEvent): event is Delta {

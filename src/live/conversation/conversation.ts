@@ -8,7 +8,7 @@ import type { RowEvent } from '../rows/events.ts';
 import { isTurnStart } from '../rows/turn-state.ts';
 import { childRowEvents, finishedIn } from './child-rows.ts';
 import type { LiveEvent, LiveEventOf, ResetReason, ResetScope, SnapshotReason } from './events.ts';
-import type { RunEntry } from './interleave.ts';
+import { type RunEntry, turnStarts } from './interleave.ts';
 import { LifeWatch } from './life.ts';
 import { TurnMerger } from './merger.ts';
 import type { LivePosition, RunMark } from './position.ts';
@@ -224,7 +224,7 @@ export class Conversation {
     else if (ended !== null) run.ended = { ...ended, eventId: null };
     else {
       // One that is over is nobody's current turn, and no news to those who never heard of it.
-      this.#changes.push(...(await this.#sidecars.look(this.watchedIds)));
+      await this.#lookAtSidecars();
       await this.#life.judge(run, this.#merger, this.#rows, this.#sidecars);
       if (run.ended === null) this.#merger.run ??= run;
     }
@@ -365,9 +365,9 @@ export class Conversation {
   async #tellMissed(entries: readonly RunEntry[], rows: readonly RowEvent[]): Promise<LiveEvent[]> {
     const run = this.#isBehind ? this.#merger.run : null;
     this.#isBehind = false;
-    const starts = rows.flatMap(({ kind, depth }, index) => (kind === 'TurnStarted' && depth === 0 ? [index] : []));
-    const next = run === null ? undefined : starts[run.userMessageId === null ? 1 : 0];
-    if (next === undefined || entries.some(({ kind }) => kind === 'BEGIN')) return this.#tell(entries, rows);
+    const next = run === null ? undefined : turnStarts(rows)[run.userMessageId === null ? 1 : 0];
+    const isPlain = run === null || next === undefined || entries.some((entry) => entry.kind === 'BEGIN' || isEnd(entry));
+    if (isPlain || !(await this.#life.isOver(run, this.#rows, this.#sidecars))) return this.#tell(entries, rows);
     return [...this.#tell(entries, rows.slice(0, next)), ...(await this.#judge()), ...this.#tell([], rows.slice(next))];
   }
 
@@ -445,4 +445,8 @@ function childrenAt({ delegations, position }: ConversationRows): { atWork: Dele
 
 function beginsTurn(event: RowEvent): boolean {
   return event.kind === 'TurnStarted' || (event.kind === 'MessagesAppended' && event.depth === 0 && event.rows.some(isTurnStart));
+}
+
+function isEnd(entry: RunEntry): boolean {
+  return entry.kind === 'RECORD' && entry.record.terminal;
 }

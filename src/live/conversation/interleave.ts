@@ -4,6 +4,7 @@
  * before the end of their turn (M5), and the beginning of a turn before its rows (M4).
  */
 
+import { CALL_ID_KEYS } from '../journal/fold-tools.ts';
 import type { JournalRecord } from '../journal/line.ts';
 import { firstWord, text } from '../journal/payload.ts';
 import { TRANSPORT_END } from '../journal/terminal.ts';
@@ -26,8 +27,6 @@ const BEHIND_ROWS: ReadonlySet<string> = new Set(['tool', 'tool_complete', 'inte
 export function waitsForRows({ event, terminal }: JournalRecord): boolean {
   return terminal || BEHIND_ROWS.has(event);
 }
-
-const ID_KEYS = ['tid', 'id', 'tool_call_id', 'tool_use_id', 'call_id'] as const;
 
 /** Clocks and times of rows may be so much before the time at which a run says that it began. */
 const SLACK_SECONDS = 1;
@@ -60,7 +59,7 @@ class Weave {
 
   constructor(rows: readonly RowEvent[]) {
     this.#rows = rows;
-    this.#starts = rows.flatMap((event, index) => (isStart(event) ? [startOf(rows, index)] : []));
+    this.#starts = turnStarts(rows);
   }
 
   /** Rows from before the run come before its beginning; its own begin with a user's row. */
@@ -103,6 +102,11 @@ class Weave {
   }
 }
 
+/** Where turns begin: with a user's row, or right before it. */
+export function turnStarts(rows: readonly RowEvent[]): number[] {
+  return rows.flatMap((event, index) => (isStart(event) ? [startOf(rows, index)] : []));
+}
+
 function isStart(event: RowEvent): boolean {
   return event.kind === 'MessagesAppended' && event.depth === 0 && event.carried.length === 0 && event.rows.some(isTurnStart);
 }
@@ -125,7 +129,7 @@ function endOfMatch(record: JournalRecord, rows: readonly RowEvent[], from: numb
 }
 
 function matcherOf({ event, payload }: JournalRecord): ((row: RowEventOf<'MessagesAppended'>) => boolean) | null {
-  const id = firstWord(payload, ID_KEYS);
+  const id = firstWord(payload, CALL_ID_KEYS);
   const name = text(payload, 'name');
   switch (event) {
     case 'tool':

@@ -28,20 +28,17 @@ export class LifeWatch {
     return phase === 'STARTING' && run.turn.lastSeq > 0 ? null : phase;
   }
 
-  /** What is other than was told of a run without a terminal line. Files that can't be read now are no news of it. */
-  async judge(run: RunTurn, merger: TurnMerger, rows: ConversationRows, sidecars: Sidecars): Promise<LiveEvent[]> {
-    try {
-      return await this.#judged(run, merger, rows, sidecars);
-    } catch (error) {
-      if (!(error instanceof CaduceusError)) throw error;
-      this.#sources.onError(error);
-      return [];
-    }
+  /** Whether a run without a terminal line is over, as far as there is to see. */
+  async isOver(run: RunTurn, rows: ConversationRows, sidecars: Sidecars): Promise<boolean> {
+    const verdict = await this.#verdict(run, rows, sidecars, this.#sources.now());
+    return verdict !== null && verdict.ending !== null;
   }
 
-  async #judged(run: RunTurn, merger: TurnMerger, rows: ConversationRows, sidecars: Sidecars): Promise<LiveEvent[]> {
+  /** What is other than was told of a run without a terminal line. */
+  async judge(run: RunTurn, merger: TurnMerger, rows: ConversationRows, sidecars: Sidecars): Promise<LiveEvent[]> {
     const now = this.#sources.now();
     const verdict = await this.#verdict(run, rows, sidecars, now);
+    if (verdict === null) return [];
     const events: LiveEvent[] = [];
     if (verdict.state !== run.liveness) {
       run.liveness = verdict.state;
@@ -67,7 +64,18 @@ export class LifeWatch {
     return [merger.derived('TurnPhaseChanged', run.sessionId, run, now, [shown, run.turn.lastSeq], { phase: shown, detail: null })];
   }
 
-  async #verdict(run: RunTurn, rows: ConversationRows, sidecars: Sidecars, now: number): Promise<RunVerdict> {
+  /** Null when files can't be read now: that is no news of the run. */
+  async #verdict(run: RunTurn, rows: ConversationRows, sidecars: Sidecars, now: number): Promise<RunVerdict | null> {
+    try {
+      return await this.#readVerdict(run, rows, sidecars, now);
+    } catch (error) {
+      if (!(error instanceof CaduceusError)) throw error;
+      this.#sources.onError(error);
+      return null;
+    }
+  }
+
+  async #readVerdict(run: RunTurn, rows: ConversationRows, sidecars: Sidecars, now: number): Promise<RunVerdict> {
     const sessionIds = [...new Set([run.sessionId, ...rows.segmentIds.slice(-SEGMENTS)])];
     const turn = await this.#sources.turnEvidence(sessionIds, run.runId);
     const process = turn.pid === null ? 'UNKNOWN' : await this.#sources.processLife(turn.pid, turn.submittedAt ?? run.startedAt);

@@ -2,11 +2,11 @@
  * Where a follower of a conversation stands: positions in what can be read again, nothing that only this process knows (`spec/live-turns.md`
  * 14.1), and the cursor that names it (`docs/live-protocol.md` 2).
  */
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { InvalidInput } from '../../errors.ts';
 import type { RunPosition } from '../journal/resume.ts';
 import type { RowsPosition } from '../rows/picture.ts';
+import { invalidCursor, seal, unseal } from '../sealed-cursor.ts';
 import type { ToldEnd } from './run-turn.ts';
 
 export interface RunMark {
@@ -47,7 +47,6 @@ export interface LiveCursor {
 
 const VERSION = 'c2';
 const LONGEST = 1024;
-const CHECKSUM_LENGTH = 11;
 const MOST_HOLES = 16;
 const OUTCOMES = ['COMPLETED', 'TOOL_LIMIT', 'CANCELLED', 'FAILED', 'INTERRUPTED', 'SUPERSEDED', 'SESSION_DELETED', 'UNKNOWN'] as const;
 const CERTAINTIES = ['CERTAIN', 'HIGH', 'MEDIUM', 'LOW'] as const;
@@ -83,8 +82,8 @@ const Body = z.tuple([
 
 export function encodeLiveCursor({ profile, issuedAt, position, mark }: LiveCursor): string {
   const { conversationId, rows, generation, since, covered } = position;
-  const body = (runs: readonly RunMark[]) =>
-    JSON.stringify([
+  const sealed = (runs: readonly RunMark[]) =>
+    seal([
       VERSION,
       profile,
       Math.round(issuedAt),
@@ -99,8 +98,7 @@ export function encodeLiveCursor({ profile, issuedAt, position, mark }: LiveCurs
   // The newest runs are the last: an older one that doesn't fit is one that was left long ago.
   for (let first = 0; ; first++) {
     const runs = position.runs.slice(first);
-    const text = body(runs);
-    const cursor = Buffer.from(checksum(text) + text).toString('base64url');
+    const cursor = sealed(runs);
     if (cursor.length <= LONGEST || runs.length <= 1) return cursor;
   }
 }
@@ -118,11 +116,10 @@ function encodeRun({ runId, sessionId, startedAt, position, ended }: RunMark, co
  * belongs to it is for the caller to see.
  */
 export function decodeLiveCursor(text: string, profile: string): LiveCursor {
-  const body = text.length > LONGEST * 2 ? null : open(text);
-  if (body === null)
-    throw new InvalidInput('The live cursor is damaged or was not made by this server. Subscribe again without it.', {}, 'CURSOR_INVALID');
-  if (body.profile !== profile) throw foreignCursor();
-  return body;
+  const cursor = open(text);
+  if (cursor === null) throw invalidCursor();
+  if (cursor.profile !== profile) throw foreignCursor();
+  return cursor;
 }
 
 export function foreignCursor(): InvalidInput {
@@ -130,10 +127,7 @@ export function foreignCursor(): InvalidInput {
 }
 
 function open(text: string): LiveCursor | null {
-  const raw = Buffer.from(text, 'base64url').toString('utf8');
-  const body = raw.slice(CHECKSUM_LENGTH);
-  if (checksum(body) !== raw.slice(0, CHECKSUM_LENGTH)) return null;
-  const parsed = Body.safeParse(jsonOf(body));
+  const parsed = Body.safeParse(unseal(text));
   if (!parsed.success) return null;
   const [, profile, issuedAt, conversationId, generation, since, covered, rows, runs, mark] = parsed.data;
   const [segmentId, maxRowId, digest, turnId, at, views] = rows;
@@ -159,19 +153,6 @@ function open(text: string): LiveCursor | null {
       })),
     },
   };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-/** Tells damage and invention apart from a cursor; it is no right to anything. */
-function checksum(body: string): string {
-  return createHash('sha256').update(`caduceus live cursor ${body}`).digest('base64url').slice(0, CHECKSUM_LENGTH);
 }
 
 /** Whether two followers have told the same: clocks and hints aside. */

@@ -9,14 +9,15 @@ import { lastSegment, seal } from './fold-text.ts';
 import type { LiveTool } from './live-turn.ts';
 import { firstWord, flag, number, text, word } from './payload.ts';
 
-const ID_KEYS = ['tid', 'id', 'tool_call_id', 'tool_use_id', 'call_id'] as const;
+/** Keys under which a line may name its call, the first that is there counts. */
+export const CALL_ID_KEYS = ['tid', 'id', 'tool_call_id', 'tool_use_id', 'call_id'] as const;
 const LONGEST_PREVIEW = 4000;
 const UNNAMED = 'tool';
 
 export function foldToolStarted(step: FoldStep): void {
   const name = word(step.payload, 'name') ?? UNNAMED;
   if (name === CLARIFY_TOOL) return;
-  const id = firstWord(step.payload, ID_KEYS);
+  const id = firstWord(step.payload, CALL_ID_KEYS);
   seal(step, 'TOOL');
   // The same call told twice; an id that is used again after its call ended is another call.
   if (id !== null && step.turn.tools.some((tool) => !tool.done && tool.toolCallId === id)) return;
@@ -34,7 +35,7 @@ export function foldToolFinished(step: FoldStep): void {
 
 function finish(step: FoldStep, name: string | null): void {
   const { payload } = step;
-  const id = firstWord(payload, ID_KEYS);
+  const id = firstWord(payload, CALL_ID_KEYS);
   const tool = openTool(step.turn.tools, id, name) ?? addTool(step, name ?? UNNAMED, id, 'start');
   const preview = text(payload, 'preview');
   const duration = number(payload, 'duration');

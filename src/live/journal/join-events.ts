@@ -54,10 +54,25 @@ function stateScope(event: JournalEvent): string {
 }
 
 function join(before: JournalEvent, event: JournalEvent): JournalEvent | null {
-  if (!isDelta(before) || !isDelta(event) || before.kind !== event.kind || before.runId !== event.runId) return null;
-  if (before.late || event.late || before.segment !== event.segment || before.offset + before.text.length !== event.offset) return null;
-  const { segment, offset, seqFrom } = before;
-  return { ...event, segment, offset, seqFrom, text: before.text + event.text };
+  return isDelta(before) && isDelta(event) ? joinDeltas<Delta>(before, event) : null;
+}
+
+interface Joinable {
+  readonly kind: string;
+  readonly runId: string | null;
+  readonly late: boolean;
+  readonly segment: number;
+  readonly offset: number;
+  readonly text: string;
+  readonly seqFrom: number;
+}
+
+/** Two stretches of one segment as one; null when the second doesn't begin where the first ends, or one of them came late. */
+export function joinDeltas<D extends Joinable>(before: D, event: D): D | null {
+  if (before.kind !== event.kind || before.runId !== event.runId || before.segment !== event.segment) return null;
+  if (before.late || event.late || before.offset + before.text.length !== event.offset) return null;
+  const { offset, seqFrom } = before;
+  return { ...event, offset, seqFrom, text: before.text + event.text };
 }
 
 function isDelta(event: JournalEvent): event is Delta {

@@ -85,3 +85,31 @@ describe('journals of another profile', () => {
     expect(await heard(own, other.ui.sessions, 'mine', forged, async () => {})).toEqual([]);
   });
 });
+
+describe('rows of another program behind a crash of the Web UI, while the reader is away', () => {
+  it('are not taken for rows of the turn that crashed', async () => {
+    const test = await FollowedTurns.begin({ tickMs: 50 });
+    await test.ui.createSession('s');
+    const before = await test.follow('s');
+    await test.ui.submit({ sessionId: 's', runId: 'r', text: 'hi' });
+    await test.ui.journal('s', 'r', [{ event: 'context_status' }, { event: 'token', payload: { text: 'Hello ' } }]);
+    await test.ui.rows('s', [{ role: 'user', content: 'hi' }]);
+    await before.until('TextDelta');
+    await before.until('MessagesAppended');
+    const cursor = await before.stop();
+    test.restart();
+    await test.restartUi();
+    const ids = await test.ui.rows('s', [
+      { role: 'user', content: 'said elsewhere' },
+      { role: 'assistant', content: 'answered elsewhere' },
+    ]);
+    const reader = await test.follow('s', cursor);
+    await reader.until('TurnEnded');
+    await reader.until('MessagesAppended', 2);
+    const rows = reader.of('MessagesAppended').filter((event) => event.ids.some((id) => ids.map(String).includes(id)));
+    expect(rows.map(({ runId }) => runId)).toEqual([null, null]);
+    const [ended] = reader.of('TurnEnded');
+    expect(ended).toMatchObject({ turnId: 'r', outcome: 'INTERRUPTED' });
+    expect(ids.map(String)).not.toContain(ended?.lastMessageId);
+  });
+});
