@@ -70,11 +70,12 @@ export function applyToTranscript(transcript: Transcript, event: LiveEvent): voi
     }
     case 'TranscriptCompacted': {
       const { firstArchivedId: first, lastArchivedId: last, summaryIds, carried } = event;
+      putAll(transcript, [...summaryIds, ...carried.map(({ newId }) => newId)], sessionId, 'LIVE');
+      // After those that it brought: of two compactions told as one, the second archived what the first had carried.
       if (first !== null && last !== null) {
         const isArchived = ({ id }: Row) => compareIds(first, id) <= 0 && compareIds(id, last) <= 0;
         for (const row of rowsOf(transcript, sessionId, 'LIVE').filter(isArchived)) row.state = 'ARCHIVED';
       }
-      putAll(transcript, [...summaryIds, ...carried.map(({ newId }) => newId)], sessionId, 'LIVE');
       move(
         transcript,
         carried.map(({ oldId }) => oldId),

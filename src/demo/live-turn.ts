@@ -217,13 +217,17 @@ class Turn {
     this.compressed = true;
     const sessionId = this.sessionId;
     const lock = this.writer.lockForCompression(sessionId);
-    this.writer.heartbeat(sessionId, 'compressing context', 'agent.compression');
-    yield* this.commit('lock', 2, webUi?.compressing());
     const title = this.writer.titleOf(sessionId);
-    if (compact === true) this.compact();
-    else this.rotate();
-    yield this.step(compact === true ? 'compaction' : 'rotation', 0.1);
-    this.writer.unlockCompression(sessionId, lock);
+    try {
+      this.writer.heartbeat(sessionId, 'compressing context', 'agent.compression');
+      yield* this.commit('lock', 2, webUi?.compressing());
+      if (compact === true) this.compact();
+      else this.rotate();
+      yield this.step(compact === true ? 'compaction' : 'rotation', 0.1);
+    } finally {
+      // Also when the turn is cancelled in the middle (11.1).
+      this.writer.unlockCompression(sessionId, lock);
+    }
     this.writer.clearLabels(sessionId);
     yield this.step('unlock', 0.5);
     if (title === undefined || sessionId === this.sessionId) return;

@@ -189,6 +189,12 @@ describe('the rows', () => {
     ]);
   });
 
+  it('are archived, too, when one compaction carried them and the next one archived the copies, told as one', () => {
+    const carried = [{ oldId: '10', newId: '12', retired: true }];
+    const twice = event('TranscriptCompacted', { firstArchivedId: '8', lastArchivedId: '12', summaryIds: ['13'], carried });
+    expect(both(rows(twice))[0]).toEqual(['13']);
+  });
+
   it('go on in the session that continues the conversation', () => {
     const on = { fromSessionId: 's', toSessionId: 'c', handoffIds: ['11'], carried: [{ oldId: '10', newId: '12', retired: false }] };
     const transcript = rows(
