@@ -8,13 +8,14 @@ import type { Page, PageRequest } from '../paging.ts';
 import { Catalogue, type PlacedSession } from './catalogue.ts';
 import { CatalogueSync } from './catalogue-sync.ts';
 import type { StoreShape } from './columns.ts';
-import { idList, type StoreConnection } from './connection.ts';
+import { idList } from './connection.ts';
 import { inWindow, type SqlRow } from './decode.ts';
 import { RESET_REASONS } from './lineage.ts';
 import type { ListItem } from './list-item.ts';
 import type { OrderKey, SessionOrder } from './list-order.ts';
 import { addToTotals, cursorKey, type ListQuery, type ListTotals, listName, matcher, orderKeyOf } from './listing.ts';
 import { orderKey } from './ordered-items.ts';
+import type { StoreReading } from './store-reading.ts';
 
 /** Sessions of all families that one call may look at. */
 const FAMILY_ROWS = 50_000;
@@ -22,7 +23,7 @@ const FAMILY_ROWS = 50_000;
 const BATCH = 500;
 
 /** A catalogue of the sessions named and of everyone related to them by parent pointers, up and down. */
-export function familyCatalogue(connection: StoreConnection, ids: readonly string[]): Catalogue {
+export function familyCatalogue(connection: StoreReading, ids: readonly string[]): Catalogue {
   const related = connection.all(
     `WITH RECURSIVE up(id) AS (
        SELECT value FROM json_each(?)
@@ -37,7 +38,7 @@ export function familyCatalogue(connection: StoreConnection, ids: readonly strin
 }
 
 /** The page that `listPage` would give. Throws `InvalidInput` for the order by title, which SQL can't tell without the tips. */
-export function sqlListPage(connection: StoreConnection, query: ListQuery, page: PageRequest, generation: string): Page<PlacedSession> {
+export function sqlListPage(connection: StoreReading, query: ListQuery, page: PageRequest, generation: string): Page<PlacedSession> {
   const list = listName(query);
   const matches = matcher(query.filter);
   const forward = page.direction === 'FORWARD';
@@ -59,7 +60,7 @@ export function sqlListPage(connection: StoreConnection, query: ListQuery, page:
 }
 
 /** What `listTotals` would give. */
-export function sqlListTotals(connection: StoreConnection, query: ListQuery): ListTotals {
+export function sqlListTotals(connection: StoreReading, query: ListQuery): ListTotals {
   const totals = { visible: 0, hidden: new Map() };
   const matches = matcher(query.filter);
   for (const { item } of walk(connection, { ...query, order: 'STARTED' }, {}, true, false))
@@ -74,7 +75,7 @@ interface Bounds {
 
 /** The items in their order, or in the reverse of it, from one bound to the other. */
 function* walk(
-  connection: StoreConnection,
+  connection: StoreReading,
   query: ListQuery,
   bounds: Bounds,
   forward: boolean,
@@ -110,7 +111,7 @@ function keyOf(row: SqlRow): OrderKey {
 }
 
 /** Conversations whose segments form a loop have no first one: the catalogue of those few says which stands for each. */
-function loopRoots(connection: StoreConnection): string[] {
+function loopRoots(connection: StoreReading): string[] {
   const unreached = connection.all(
     `WITH RECURSIVE ${edgesSql(connection.shape)},
      reached(id) AS (SELECT parent FROM edge WHERE parent NOT IN (SELECT child FROM edge)

@@ -2,10 +2,10 @@
  * What the catalogue is filled from: statements over the columns that a store has. All of them go by index or by a range of row ids.
  */
 import type { StoreShape } from './columns.ts';
-import type { StoreConnection } from './connection.ts';
 import type { SqlRow } from './decode.ts';
 import { healthOf } from './health.ts';
 import { SESSION_COLUMNS } from './session-record.ts';
+import type { StoreReading } from './store-reading.ts';
 import { isLiveSql } from './visibility.ts';
 
 /** Session rows at the end of the table among which new ones are looked for. */
@@ -60,7 +60,7 @@ export function newRowsSql(shape: StoreShape): string {
  * The highest row id of messages. Where the end of the table is damaged, the highest that was ever given out: ids of this table are never
  * used twice, and SQLite keeps count.
  */
-export function highestRowId(connection: StoreConnection): { rowId: bigint; damaged: boolean } {
+export function highestRowId(connection: StoreReading): { rowId: bigint; damaged: boolean } {
   try {
     return { rowId: toRowId(connection.get('SELECT CAST(MAX(id) AS TEXT) AS id FROM messages')), damaged: false };
   } catch (error) {

@@ -9,10 +9,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Catalogue, CatalogueChange } from './catalogue.ts';
 import { fingerprintSql, highestRowId, newRowsSql, selectSessions, statsSql, YOUNGEST_SESSIONS } from './catalogue-sql.ts';
-import { idList, type StoreConnection } from './connection.ts';
+import { idList } from './connection.ts';
 import { inWindow, type SqlRow } from './decode.ts';
 import { healthOf } from './health.ts';
 import { decodeSession, NO_ROWS, type RowStats, type SessionEntry, type SessionRecord, toEntry } from './session-record.ts';
+import type { StoreReading } from './store-reading.ts';
 
 /** Session rows that one step of a scan reads. */
 const SCAN_STEP = 1000;
@@ -26,7 +27,7 @@ const SWEEP_STEP_ROWS = 20_000;
 type States = [string, SessionEntry | undefined][];
 
 export class CatalogueSync {
-  readonly #connection: StoreConnection;
+  readonly #connection: StoreReading;
   readonly #catalogue: Catalogue;
   readonly #fingerprints = new Map<string, string>();
   /** Per session, the highest row id that its counts include; rows up to there are not counted again. */
@@ -34,7 +35,7 @@ export class CatalogueSync {
   #lastRowId = 0n;
   #rowsDamaged = false;
 
-  constructor(connection: StoreConnection, catalogue: Catalogue) {
+  constructor(connection: StoreReading, catalogue: Catalogue) {
     this.#connection = connection;
     this.#catalogue = catalogue;
   }

@@ -8,11 +8,7 @@ import { countStatement } from '../meter.ts';
 import { readShape, type StoreShape } from './columns.ts';
 import type { SqlRow } from './decode.ts';
 import { type FileIdentity, fileIdentity, healthOf, isBusy, isTransientIo, refusedByObserver, unreadable, walPathOf } from './health.ts';
-
-type Bindable = string | number | bigint | null;
-/** By position for `?`, or by name for `:name` where one value is used more than once. */
-export type Positional = readonly Bindable[];
-export type Parameters = Positional | Readonly<Record<string, Bindable>>;
+import type { Parameters, StoreReading } from './store-reading.ts';
 
 export interface ConnectionOptions {
   /** Milliseconds that one statement may block this thread for a lock. */
@@ -21,7 +17,7 @@ export interface ConnectionOptions {
   readonly strictObserver?: boolean;
 }
 
-export class StoreConnection {
+export class StoreConnection implements StoreReading {
   readonly path: string;
   readonly shape: StoreShape;
   readonly identity: FileIdentity;
@@ -30,6 +26,7 @@ export class StoreConnection {
   readonly walIdentity: FileIdentity | null;
   readonly #db: Database.Database;
   readonly #statements = new Map<string, Database.Statement<unknown[], SqlRow>>();
+  readonly #exact = new Map<string, Database.Statement<unknown[], SqlRow>>();
   readonly #functions = new Set<string>();
   readonly #dataVersion: Database.Statement<unknown[], number>;
   readonly #schemaCookie: Database.Statement<unknown[], number>;
@@ -102,6 +99,14 @@ export class StoreConnection {
     return row;
   }
 
+  exact(sql: string, parameters: Parameters = []): SqlRow[] {
+    const statement = this.#exact.get(sql) ?? this.#db.prepare<unknown[], SqlRow>(sql).safeIntegers();
+    this.#exact.set(sql, statement);
+    const rows = Array.isArray(parameters) ? statement.all(...parameters) : statement.all(parameters);
+    countStatement(rows.length);
+    return rows;
+  }
+
   /** Several statements of one answer on one snapshot; synchronous, so it is never held across an await. */
   snapshot<T>(work: () => T): T {
     this.#ensureOpen();
@@ -127,6 +132,7 @@ export class StoreConnection {
     if (others > 0) openFiles.set(this.walPath, others);
     else openFiles.delete(this.walPath);
     this.#statements.clear();
+    this.#exact.clear();
     this.#db.close();
   }
 

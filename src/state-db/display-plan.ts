@@ -8,6 +8,7 @@ import { idList, type StoreConnection } from './connection.ts';
 import type { SqlRow } from './decode.ts';
 import { projectLogicalMessages } from './logical-message.ts';
 import { decodeMessage, MESSAGE_COLUMNS, type MessageRecord } from './message-row.ts';
+import type { StoreReading } from './store-reading.ts';
 import { inViewSql, isVisibleSql } from './visibility.ts';
 
 export interface DisplayPlan {
@@ -53,7 +54,7 @@ function keptPlans(connection: StoreConnection): Map<string, DisplayPlan> {
   return plans;
 }
 
-function makePlans(connection: StoreConnection, conversations: readonly (readonly string[])[]): DisplayPlan[] {
+function makePlans(connection: StoreReading, conversations: readonly (readonly string[])[]): DisplayPlan[] {
   if (conversations.length === 0) return [];
   const slotted = slottedSessions(connection, conversations.flat());
   const plans: DisplayPlan[] = conversations.map(() => NO_COPIES);
@@ -69,7 +70,7 @@ function makePlans(connection: StoreConnection, conversations: readonly (readonl
 }
 
 /** Sessions in which every visible row has its identity and slot; one NULL makes the indexed grouping lose rows (8.1 rule 1). */
-function slottedSessions(connection: StoreConnection, ids: readonly string[]): Set<string> {
+function slottedSessions(connection: StoreReading, ids: readonly string[]): Set<string> {
   const { shape } = connection;
   if (!shape.hasColumn('messages', 'display_order') || !shape.hasColumn('messages', 'display_identity')) return new Set();
   const rows = connection.all(
@@ -82,7 +83,7 @@ function slottedSessions(connection: StoreConnection, ids: readonly string[]): S
 }
 
 function repeatedRows(
-  connection: StoreConnection,
+  connection: StoreReading,
   conversations: readonly (readonly string[])[],
   indexes: readonly number[],
 ): Map<number, MessageRecord[]> {
@@ -103,7 +104,7 @@ function repeatedRows(
 }
 
 function repeatedSlots(
-  connection: StoreConnection,
+  connection: StoreReading,
   conversations: readonly (readonly string[])[],
   indexes: readonly number[],
 ): Map<number, MessageRecord[]> {
@@ -164,7 +165,7 @@ function groupRows(rows: readonly SqlRow[]): Map<number, MessageRecord[]> {
 }
 
 /** Every message column of the store; the id as text, since it can exceed what a number holds exactly. */
-export function messageColumns(connection: StoreConnection, alias: string): string {
+export function messageColumns(connection: StoreReading, alias: string): string {
   const others = MESSAGE_COLUMNS.filter((column) => column !== 'id');
   return `CAST(${alias}.id AS TEXT) AS id, ${connection.shape.selectList('messages', others, alias)}`;
 }

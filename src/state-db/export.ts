@@ -3,12 +3,13 @@
  * that can't be trusted is null there too; the owner's own export would write the damage on.
  */
 import { CaduceusError } from '../errors.ts';
-import { idList, type StoreConnection } from './connection.ts';
+import { idList } from './connection.ts';
 import { messageColumns } from './display-plan.ts';
 import { compressionLineage, type LineageGraph, type LineageNode } from './lineage.ts';
 import { decodeMessage, type MessageRecord } from './message-row.ts';
 import { type SessionDetails, sessionDetails } from './session-details.ts';
 import type { SessionRecord } from './session-record.ts';
+import type { StoreReading } from './store-reading.ts';
 import { isLiveSql } from './visibility.ts';
 
 export type ExportedRow = Readonly<Record<string, unknown>>;
@@ -29,7 +30,7 @@ export interface ExportedLineage extends ExportedSession {
  * rows than `largest` (9.6; 0 is no limit), before any message is read.
  */
 export function exportSessions(
-  connection: StoreConnection,
+  connection: StoreReading,
   sessions: readonly SessionRecord[],
   options: { readonly largest: number },
 ): ExportedSession[] {
@@ -48,7 +49,7 @@ export function exportSessions(
 
 /** The whole compression lineage of a session: the row of its last segment, every segment, and all their messages one after the other. */
 export function exportLineage<N extends SessionRecord & LineageNode>(
-  connection: StoreConnection,
+  connection: StoreReading,
   graph: LineageGraph<N>,
   start: N,
   options: { readonly largest: number },
@@ -65,7 +66,7 @@ export function exportLineage<N extends SessionRecord & LineageNode>(
   };
 }
 
-function refuseTooLarge(connection: StoreConnection, ids: readonly string[], largest: number): void {
+function refuseTooLarge(connection: StoreReading, ids: readonly string[], largest: number): void {
   if (largest === 0) return;
   const row = connection.get(
     `SELECT s.value AS id FROM json_each(?) s
@@ -80,7 +81,7 @@ function refuseTooLarge(connection: StoreConnection, ids: readonly string[], lar
   );
 }
 
-function liveMessages(connection: StoreConnection, ids: readonly string[]): Map<string, MessageRecord[]> {
+function liveMessages(connection: StoreReading, ids: readonly string[]): Map<string, MessageRecord[]> {
   const rows = connection.all(
     `SELECT ${messageColumns(connection, 'm')} FROM json_each(?) s CROSS JOIN messages m ON m.session_id = s.value
      WHERE ${isLiveSql(connection.shape, 'm')} ORDER BY m.id`,

@@ -1,11 +1,12 @@
 /**
  * Copies: rows that compaction, rotation and pruning made of older ones (`spec/live-turns.md` 7.3, `spec/state-db.md` 8.3).
  */
-import { idList, rowIdList, type StoreConnection } from './connection.ts';
+import { idList, rowIdList } from './connection.ts';
 import type { SqlRow } from './decode.ts';
 import { isArchivedSql } from './live-rows.ts';
 import { logicalKey } from './logical-message.ts';
 import { messagesByRowId } from './messages.ts';
+import type { StoreReading } from './store-reading.ts';
 import { isLiveSql } from './visibility.ts';
 
 /** Two rows that hold one message (SAME, 7.3 rule 2), or a row and the archived TWIN that keeps its earlier body (rule 1). */
@@ -26,7 +27,7 @@ const MOST_PAIRS = 20_000;
  * them is enough: a writer that is older than the store's columns leaves them to triggers, which take a copy for a new message.
  */
 export function rowCopies(
-  connection: StoreConnection,
+  connection: StoreReading,
   sessionIds: readonly string[],
   rowIds: readonly string[],
   back: readonly string[],
@@ -56,7 +57,7 @@ export function rowCopies(
   });
 }
 
-function comparedAsComposites(connection: StoreConnection, pairs: readonly SqlRow[]): Set<string> {
+function comparedAsComposites(connection: StoreReading, pairs: readonly SqlRow[]): Set<string> {
   const doubtful = pairs.filter((pair) => pair.composite === 1 && pair.same !== 1);
   const rows = messagesByRowId(connection, new Set(doubtful.flatMap((pair) => [String(pair.id), String(pair.other)])));
   const keyOf = (id: string) => {

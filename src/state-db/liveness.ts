@@ -2,10 +2,11 @@
  * Whether a turn is running, from what the store alone shows: leases, locks, routing, heartbeats, delegations (`spec/state-db.md` 12,
  * `spec/live-turns.md` 9). The whole tables are read once for any number of sessions; they hold a row for each turn under way.
  */
-import { idList, type StoreConnection } from './connection.ts';
+import { idList } from './connection.ts';
 import { inWindow, isJsonObject, parseJson, RowReader } from './decode.ts';
 import { type LineageGraph, leaseKey } from './lineage.ts';
 import type { SessionEntry } from './session-record.ts';
+import type { StoreReading } from './store-reading.ts';
 
 export type LivenessState = 'LIVE' | 'STARTING' | 'SUSPECT' | 'STALE' | 'IDLE' | 'ENDED' | 'UNKNOWN';
 
@@ -79,25 +80,25 @@ const BACKEND_WINDOW_SECONDS = 12 * 3600;
 const ROW_LIMIT = 10_000;
 
 /** Three statements at most, whatever the number of sessions. */
-export function liveFacts(connection: StoreConnection, now: number): LiveFacts {
+export function liveFacts(connection: StoreReading, now: number): LiveFacts {
   return { now, leases: leases(connection, now), locks: locks(connection, now), gatewayTurns: gatewayTurns(connection) };
 }
 
 /** 12.2: a lease counts while it expires after now. */
-function leases(connection: StoreConnection, now: number): Map<string, Hold> {
+function leases(connection: StoreReading, now: number): Map<string, Hold> {
   if (!connection.shape.hasTable('session_turn_leases')) return new Map();
   const rows = connection.all(`SELECT conversation_id AS key, holder, acquired_at, expires_at FROM session_turn_leases LIMIT ${ROW_LIMIT}`);
   return holds(rows, (expiresAt) => expiresAt > now);
 }
 
 /** 12.2: a compression lock counts up to and including its last moment. */
-function locks(connection: StoreConnection, now: number): Map<string, Hold> {
+function locks(connection: StoreReading, now: number): Map<string, Hold> {
   if (!connection.shape.hasTable('compression_locks')) return new Map();
   const rows = connection.all(`SELECT session_id AS key, holder, acquired_at, expires_at FROM compression_locks LIMIT ${ROW_LIMIT}`);
   return holds(rows, (expiresAt) => expiresAt >= now);
 }
 
-export function holds(rows: ReturnType<StoreConnection['all']>, isLive: (expiresAt: number) => boolean): Map<string, Hold> {
+export function holds(rows: ReturnType<StoreReading['all']>, isLive: (expiresAt: number) => boolean): Map<string, Hold> {
   return new Map(
     rows.map((row) => {
       const cells = new RowReader(row);
@@ -122,7 +123,7 @@ export function holds(rows: ReturnType<StoreConnection['all']>, isLive: (expires
 }
 
 /** 4.10, 12.2: an entry whose turn token is a non-empty string; entries that can't be parsed are skipped. */
-function gatewayTurns(connection: StoreConnection): Map<string, number | null> {
+function gatewayTurns(connection: StoreReading): Map<string, number | null> {
   if (!connection.shape.hasTable('gateway_routing')) return new Map();
   const turns = new Map<string, number | null>();
   for (const row of connection.all(
@@ -177,7 +178,7 @@ function byHeartbeat(age: number): [LivenessState, Liveness['certainty'], Livene
 }
 
 /** 4.8, 12.2: background sub-agents, newest first. */
-export function delegations(connection: StoreConnection, parentIds: readonly string[] | null, limit: number): Delegation[] {
+export function delegations(connection: StoreReading, parentIds: readonly string[] | null, limit: number): Delegation[] {
   if (!connection.shape.hasTable('async_delegations')) return [];
   const where = parentIds === null ? '' : 'WHERE parent_session_id IN (SELECT value FROM json_each(?))';
   const times = connection.shape.selectList('async_delegations', ['delivery_claimed_at', 'delivered_at'], 'd');
@@ -212,7 +213,7 @@ export function delegations(connection: StoreConnection, parentIds: readonly str
 }
 
 /** 12.2: back ends by their heartbeat: fresh up to 90 s, stale up to 12 hours, then dead. */
-export function backends(connection: StoreConnection, now: number): Backend[] {
+export function backends(connection: StoreReading, now: number): Backend[] {
   if (!connection.shape.hasTable('gateway_heartbeats')) return [];
   return connection
     .all(`SELECT backend_id, pid, started_at, last_heartbeat, profile, host FROM gateway_heartbeats LIMIT ${ROW_LIMIT}`)

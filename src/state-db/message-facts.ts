@@ -2,8 +2,9 @@
  * What the rows of a session say together, without reading them: newest rows, clocks, whether something was archived
  * (`spec/state-db.md` 8.1). Every figure is found through an index, for any number of sessions with one statement.
  */
-import { idList, type StoreConnection } from './connection.ts';
+import { idList } from './connection.ts';
 import { inWindow, type SqlRow } from './decode.ts';
+import type { StoreReading } from './store-reading.ts';
 import { isLiveSql, isVisibleSql } from './visibility.ts';
 
 export interface MessageFacts {
@@ -30,7 +31,7 @@ const NO_FACTS: MessageFacts = {
 };
 
 /** Facts of each session; a session without rows has none of them. */
-export function messageFacts(connection: StoreConnection, sessionIds: readonly string[]): Map<string, MessageFacts> {
+export function messageFacts(connection: StoreReading, sessionIds: readonly string[]): Map<string, MessageFacts> {
   const { shape } = connection;
   const live = isLiveSql(shape, 'm');
   const newest = (column: string, condition: string) =>
@@ -70,7 +71,7 @@ export interface PlatformMessageKey {
 }
 
 /** Row ids of the messages that a platform knows under an id, oldest first; one id may have several (14). */
-export function platformMessageRows(connection: StoreConnection, keys: readonly PlatformMessageKey[]): string[][] {
+export function platformMessageRows(connection: StoreReading, keys: readonly PlatformMessageKey[]): string[][] {
   const found: string[][] = keys.map(() => []);
   if (!connection.shape.hasColumn('messages', 'platform_message_id')) return found;
   const rows = connection.all(
@@ -89,7 +90,7 @@ export interface MessageUidKey {
 }
 
 /** The row that a durable id means: the newest live one of the session and role (8.4); null where there is none. */
-export function rowsByUid(connection: StoreConnection, keys: readonly MessageUidKey[]): (string | null)[] {
+export function rowsByUid(connection: StoreReading, keys: readonly MessageUidKey[]): (string | null)[] {
   const found: (string | null)[] = keys.map(() => null);
   const { shape } = connection;
   if (!shape.hasColumn('messages', 'message_uid')) return found;

@@ -9,6 +9,7 @@ import { LazyItem, type Page, type PageRequest } from '../paging.ts';
 import { rowIdList, type StoreConnection } from './connection.ts';
 import { type DisplayPlan, displayPlans, messageColumns } from './display-plan.ts';
 import { decodeMessage, type MessageRecord } from './message-row.ts';
+import type { StoreReading } from './store-reading.ts';
 import { inViewSql, type MessageView } from './visibility.ts';
 
 export interface MessagePageRequest {
@@ -94,7 +95,7 @@ export function messageCounts(connection: StoreConnection, requests: readonly Pi
 }
 
 /** Rows by id; ids without a row are missing in the answer. */
-export function messagesByRowId(connection: StoreConnection, rowIds: ReadonlySet<string>): Map<string, MessageRecord> {
+export function messagesByRowId(connection: StoreReading, rowIds: ReadonlySet<string>): Map<string, MessageRecord> {
   if (rowIds.size === 0) return new Map();
   const rows = connection.all(`SELECT ${messageColumns(connection, 'm')} FROM messages m WHERE m.id IN (SELECT value FROM json_each(?))`, [
     rowIdList(rowIds),

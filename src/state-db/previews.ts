@@ -1,9 +1,10 @@
 /**
  * First words of sessions, read for many sessions at once.
  */
-import { idList, rowIdList, type StoreConnection } from './connection.ts';
+import { idList, rowIdList } from './connection.ts';
 import { RowReader, type SqlRow } from './decode.ts';
 import { type Preview, type PreviewRow, previewOf } from './preview.ts';
+import type { StoreReading } from './store-reading.ts';
 
 /** User rows looked at first; sessions whose first rows are all scaffolds are looked at again. */
 const FIRST_LOOK = 3;
@@ -12,14 +13,14 @@ const SECOND_LOOK = 50;
 const LARGE_CONTENT = 64 * 1024;
 
 /** The preview of each session (`spec/state-db.md` 7.5). At most four statements for any number of sessions, one as a rule. */
-export function previews(connection: StoreConnection, sessionIds: readonly string[]): Map<string, Preview> {
+export function previews(connection: StoreReading, sessionIds: readonly string[]): Map<string, Preview> {
   const found = look(connection, sessionIds, FIRST_LOOK);
   const undecided = sessionIds.filter((id) => found.get(id)?.full === true && found.get(id)?.preview.source === 'NONE');
   const again = undecided.length === 0 ? new Map() : look(connection, undecided, SECOND_LOOK);
   return new Map(sessionIds.map((id) => [id, (again.get(id) ?? found.get(id))?.preview ?? previewOf([])]));
 }
 
-function look(connection: StoreConnection, sessionIds: readonly string[], depth: number): Map<string, { preview: Preview; full: boolean }> {
+function look(connection: StoreReading, sessionIds: readonly string[], depth: number): Map<string, { preview: Preview; full: boolean }> {
   const { shape } = connection;
   const rows = connection.all(
     `SELECT m.session_id AS session_id, CAST(m.id AS TEXT) AS id, octet_length(m.content) > ${LARGE_CONTENT} AS large,
@@ -42,7 +43,7 @@ function look(connection: StoreConnection, sessionIds: readonly string[], depth:
   return new Map([...bySession].map(([id, candidates]) => [id, { preview: previewOf(candidates), full: candidates.length === depth }]));
 }
 
-function largeContents(connection: StoreConnection, rowIds: readonly string[]): Map<string, SqlRow> {
+function largeContents(connection: StoreReading, rowIds: readonly string[]): Map<string, SqlRow> {
   const rows = connection.all('SELECT CAST(id AS TEXT) AS id, content FROM messages WHERE id IN (SELECT value FROM json_each(?))', [
     rowIdList(rowIds),
   ]);

@@ -2,10 +2,10 @@
  * Which session a gateway conversation is routed to: the routing index, and the look-ups that find a session again by its key, its peer or
  * its origin (`spec/state-db.md` 4.10, 12.3).
  */
-import type { StoreConnection } from './connection.ts';
 import { inWindow, isJsonObject, parseJson, RowReader, type SqlRow } from './decode.ts';
 import { RESET_REASONS } from './lineage.ts';
 import { type Origin, originOf } from './session-details.ts';
+import type { StoreReading } from './store-reading.ts';
 
 /** One entry of the routing index; the parts of its JSON that are shown. */
 export interface RoutingEntry {
@@ -34,7 +34,7 @@ export interface RoutingEntry {
 const ROW_LIMIT = 10_000;
 
 /** Entries of one scope, or of all; those that are no JSON object or name no safe session are left out (case 81). */
-export function routingEntries(connection: StoreConnection, scope: string | null = null): RoutingEntry[] {
+export function routingEntries(connection: StoreReading, scope: string | null = null): RoutingEntry[] {
   const { shape } = connection;
   if (!shape.hasTable('gateway_routing')) return [];
   const scopes = shape.columnOr('gateway_routing', 'scope', 'g', "''");
@@ -84,7 +84,7 @@ function isSafeSegment(id: string): boolean {
 
 /** Values of `(source, session key)`; keys without one, or with 0, are missing (12.3). */
 export function conversationGenerations(
-  connection: StoreConnection,
+  connection: StoreReading,
   keys: readonly { readonly source: string; readonly sessionKey: string }[],
 ): Map<string, number> {
   if (!connection.shape.hasTable('conversation_generations')) return new Map();
@@ -125,7 +125,7 @@ export interface Peer {
  * The session that a gateway conversation goes on in after a restart: open, or ended by accident, or handed over; and not before a reset of
  * the same conversation (12.3). Null where there is none.
  */
-export function recoverableByKey(connection: StoreConnection, source: string, sessionKey: string): string | null {
+export function recoverableByKey(connection: StoreReading, source: string, sessionKey: string): string | null {
   if (!connection.shape.hasColumn('sessions', 'session_key') || sessionKey === '') return null;
   return recoverable(connection, 's.session_key = :key AND s.source = :source', 'f.session_key = :key AND f.source = :source', {
     key: sessionKey,
@@ -134,7 +134,7 @@ export function recoverableByKey(connection: StoreConnection, source: string, se
 }
 
 /** The same by who is talking where; only a session with messages. */
-export function recoverableByPeer(connection: StoreConnection, peer: Peer): string | null {
+export function recoverableByPeer(connection: StoreReading, peer: Peer): string | null {
   const { shape } = connection;
   if (!shape.hasColumn('sessions', 'chat_id')) return null;
   const same = (alias: string) =>
@@ -151,7 +151,7 @@ export function recoverableByPeer(connection: StoreConnection, peer: Peer): stri
   });
 }
 
-function recoverable(connection: StoreConnection, candidate: string, fence: string, parameters: Record<string, string>): string | null {
+function recoverable(connection: StoreReading, candidate: string, fence: string, parameters: Record<string, string>): string | null {
   const { shape } = connection;
   const activity = `(CASE WHEN ${shape.columnOr('sessions', 'last_activity_at', 's', 'NULL')} BETWEEN 0.0 AND 4200000000.0
     THEN ${shape.columnOr('sessions', 'last_activity_at', 's', 'NULL')} ELSE ${trusted('s.started_at')} END)`;
@@ -174,7 +174,7 @@ export interface OriginQuery {
 }
 
 /** The open session of a chat (12.3). With a user their newest; several sessions of others, or of several users, mean none. */
-export function sessionByOrigin(connection: StoreConnection, query: OriginQuery): string | null {
+export function sessionByOrigin(connection: StoreReading, query: OriginQuery): string | null {
   if (!connection.shape.hasColumn('sessions', 'chat_id')) return null;
   const rows = connection.all(
     `SELECT s.id AS id, ifnull(s.user_id, '') AS user_id FROM sessions s
@@ -192,7 +192,7 @@ export function sessionByOrigin(connection: StoreConnection, query: OriginQuery)
 
 /** The current session of each routing key, or of those of one platform; newest activity first. Equal starts give several for one key (12.3). */
 export function currentGatewaySessions(
-  connection: StoreConnection,
+  connection: StoreReading,
   options: { readonly platform?: string; readonly activeOnly?: boolean } = {},
 ): string[] {
   if (!connection.shape.hasColumn('sessions', 'session_key')) return [];

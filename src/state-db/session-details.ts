@@ -1,8 +1,9 @@
 /**
  * Private, heavy or internal columns of a session, read only when asked for (`spec/state-db.md` 4.1, 4.3, 4.10).
  */
-import { idList, type StoreConnection } from './connection.ts';
+import { idList } from './connection.ts';
 import { isJsonObject, parseJson, RowReader, type SqlRow } from './decode.ts';
+import type { StoreReading } from './store-reading.ts';
 
 export interface SessionDetails {
   readonly systemPrompt: string | null;
@@ -64,7 +65,7 @@ const COLUMNS = [
 ] as const;
 
 /** Details of each session; ids without a row are missing. One statement. */
-export function sessionDetails(connection: StoreConnection, sessionIds: readonly string[]): Map<string, SessionDetails> {
+export function sessionDetails(connection: StoreReading, sessionIds: readonly string[]): Map<string, SessionDetails> {
   const { shape } = connection;
   const hashed = shape.hasTable('system_prompts') && shape.hasColumn('sessions', 'system_prompt_hash');
   const named = shape.hasTable('system_prompts') && shape.hasColumn('sessions', 'tool_names');

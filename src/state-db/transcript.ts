@@ -3,11 +3,11 @@
  */
 import { createHash } from 'node:crypto';
 import { repairAlternation } from './alternation.ts';
-import type { StoreConnection } from './connection.ts';
 import { STRUCTURED_PREFIX } from './content.ts';
 import { assembleConversation, type ConversationMessage } from './conversation.ts';
 import { messageColumns } from './display-plan.ts';
 import { decodeMessage, type MessageRecord } from './message-row.ts';
+import type { StoreReading } from './store-reading.ts';
 import { inViewSql } from './visibility.ts';
 
 /** DISPLAY: every segment, what a person reads. REPLAY: the live rows of one segment with their alternation repaired. */
@@ -31,7 +31,7 @@ export interface Transcript {
  * not read. Two statements a view, whatever the number of requests.
  */
 export function readTranscripts(
-  connection: StoreConnection,
+  connection: StoreReading,
   requests: readonly TranscriptRequest[],
   largest: number,
 ): (Transcript | 'TOO_LARGE')[] {
@@ -58,7 +58,7 @@ function transcriptOf(view: TranscriptView, rows: readonly MessageRecord[]): Tra
 
 /** Counts no further than the limit, so that a huge transcript costs no more than a large one. */
 function notTooLarge(
-  connection: StoreConnection,
+  connection: StoreReading,
   requests: readonly TranscriptRequest[],
   indexes: readonly number[],
   inView: string,
@@ -74,7 +74,7 @@ function notTooLarge(
 }
 
 function rowsOf(
-  connection: StoreConnection,
+  connection: StoreReading,
   requests: readonly TranscriptRequest[],
   indexes: readonly number[],
   inView: string,

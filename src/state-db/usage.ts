@@ -1,9 +1,10 @@
 /**
  * Tokens and cost: of one session by model and task, and of a whole store in groups (`spec/state-db.md` 4.4, 11).
  */
-import { idList, type Positional, type StoreConnection } from './connection.ts';
+import { idList, type StoreConnection } from './connection.ts';
 import { RowReader, type SqlRow } from './decode.ts';
 import { withoutCredentials } from './session-details.ts';
+import type { Positional } from './store-reading.ts';
 
 export interface UsageFigures {
   readonly inputTokens: number;

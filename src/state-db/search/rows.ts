@@ -2,8 +2,9 @@
  * The statements of a search: rows that an index matches, rows that hold a text, rows that an index has not reached yet
  * (`spec/state-db.md` 10.4 to 10.6). Each gives one row more than a page has, in the order of the page.
  */
-import { idList, type Positional, type StoreConnection } from '../connection.ts';
+import { idList, type StoreConnection } from '../connection.ts';
 import { parseJson, type SqlRow } from '../decode.ts';
+import type { Positional } from '../store-reading.ts';
 import { isVisibleSql } from '../visibility.ts';
 import type { IndexState } from './index-state.ts';
 import { likeGroups, likePattern } from './like-terms.ts';
