@@ -7,6 +7,7 @@ import type { WebUiLiveness } from '../src/live/liveness/web-ui-liveness.ts';
 import type { SessionFeed } from '../src/live/session-feed.ts';
 import type { ProfileRegistry } from '../src/profiles.ts';
 import type { SessionStore } from '../src/session-store.ts';
+import type { StoreWriters } from '../src/writing/store-writers.ts';
 import { createLoaders, type StoreLoaders } from './loaders.ts';
 
 /** What the server has for all requests. */
@@ -19,6 +20,8 @@ export interface Services {
   readonly runs: RunSummaries;
   /** What the Web UI's files say about turns under way. */
   readonly webUi: WebUiLiveness;
+  /** Changes stores, one process each. */
+  readonly writers: StoreWriters;
   readonly version: string;
   readonly writable: boolean;
   readonly limits: { readonly maxCost: number; readonly maxDepth: number };

@@ -52,3 +52,6 @@ export function pageComplexity(args: object): { field: number; multiplier: numbe
   const { first, last } = args as { first?: number | null; last?: number | null };
   return { field: 2, multiplier: Math.min(LARGEST_PAGE, Math.max(1, first ?? last ?? DEFAULT_PAGE)) };
 }
+
+/** The builder's own types, with the defaults of Pothos filled in. */
+export type Types = typeof builder.$inferSchemaTypes;

@@ -6,6 +6,9 @@ import { builder } from './builder.ts';
 import './scalars.ts';
 
 builder.queryType({ description: 'Everything that can be read.' });
+builder.mutationType({
+  description: 'Everything that changes a store. Off unless the server was started with --allow-writes; dryRun always works.',
+});
 
 import './node.ts';
 import './errors.ts';
@@ -21,5 +24,6 @@ import './run.ts';
 import './live.ts';
 import './live-turn.ts';
 import './live-status.ts';
+import './lease.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

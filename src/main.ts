@@ -26,6 +26,7 @@ import { ENDPOINT, HttpServer } from './server/http-server.ts';
 import { loadToken, TokenCheck } from './server/token.ts';
 import { StateDbStore } from './state-db/store.ts';
 import { SidecarWatch } from './web-ui/sidecar-watch.ts';
+import { StoreWriters } from './writing/store-writers.ts';
 
 export interface RunningServer {
   /** Without the token. */
@@ -107,15 +108,24 @@ export async function startServer(
   const sidecarWatch = new SidecarWatch({ sessionsDir });
   const feed = new SessionFeed(watches, new WebUiTurns({ sessionsDir, watch: sidecarWatch, onError }));
   const liveTurns = new LiveTurns({ watches, sidecarWatch, sessionsDir, now: () => Date.now() / 1000, onError });
+  const writers = new StoreWriters({
+    entry: programUrl('./writing/writer-process'),
+    allowWrites: config.allowWrites,
+    receiptsPath: join(config.stateDir, 'receipts.db'),
+    longestPatienceSeconds: config.writePatience,
+    detachCjkIndex: config.detachCjkIndex,
+    cjkLibrary: config.cjkLibrary,
+  });
   const services: Services = {
     profiles,
+    writers,
     feed,
     liveTurns,
     journalRoot,
     runs,
     webUi: new WebUiLiveness({ sessionsDir, runs, now: () => Date.now() / 1000 }),
     version: version(),
-    writable: false,
+    writable: config.allowWrites,
     limits: { maxCost: config.maxCost, maxDepth: config.maxDepth },
   };
   const engine = new Engine<Context>({
@@ -139,6 +149,7 @@ export async function startServer(
   const close = async () => {
     demo?.stop();
     await server.close();
+    await writers.close();
     feed.close();
     liveTurns.close();
     watches.close();

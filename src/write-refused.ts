@@ -89,6 +89,10 @@ export const REFUSALS = {
     'It is not known whether the change was made, and it was not made again. Look at the session, then decide.',
     false,
   ),
+  WRITER_LOST: unknown(
+    'The process that writes to the store ended in the middle, so the change may or may not have been made. Repeat with the same key.',
+    true,
+  ),
   IN_PROGRESS: unknown('The same mutation is still running. Ask for its receipt in a moment.', true),
 
   TITLE_IN_USE: refusal('Another session has this title. Choose another.'),
@@ -120,8 +124,17 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
+/** What there is to say of a refusal. */
+export interface Refusal {
+  readonly code: RefusalCode;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly settled: boolean;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
 /** A change that was refused or failed. What was asked is known not to be done where `settled`; `retryable` says that a repeat can succeed. */
-export class WriteRefused extends CaduceusError {
+export class WriteRefused extends CaduceusError implements Refusal {
   override readonly name = 'WriteRefused';
   declare readonly code: RefusalCode;
   readonly retryable: boolean;
@@ -133,5 +146,12 @@ export class WriteRefused extends CaduceusError {
     super(code, more === '' ? meaning.message : `${meaning.message} ${more}`, options);
     this.retryable = meaning.retryable;
     this.settled = meaning.settled;
+  }
+
+  /** One that came from another process, with the whole message that it had there. */
+  static restored(code: RefusalCode, message: string, details: Record<string, unknown>): WriteRefused {
+    const refused = new WriteRefused(code, '', { details });
+    refused.message = message;
+    return refused;
   }
 }

@@ -22,6 +22,8 @@ export interface StoreWriterOptions {
   readonly detachCjkIndex: boolean;
   /** The library of that tokenizer; null: `lib/libfts5_cjk.so` beside the store. */
   readonly cjkLibrary: string | null;
+  /** Why the store must not be written to any more, as seen by a process before this one. */
+  readonly quarantine?: Quarantine | null;
   /** Called before each statement of a write, with its text. */
   readonly onStatement?: (sql: string) => void;
 }
@@ -54,6 +56,7 @@ export class StoreWriter {
   constructor(options: StoreWriterOptions) {
     this.path = options.path;
     this.#options = options;
+    this.#quarantine = options.quarantine ?? null;
     this.#identity = new StoreIdentity(options.path);
   }
 

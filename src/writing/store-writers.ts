@@ -1,0 +1,156 @@
+/**
+ * The server's side of writing: one process a store, started at the first command, ended when nothing was asked of it for a while.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { dirname } from 'node:path';
+import type { Quarantine } from '../state-db/write/store-writer.ts';
+import { WriteRefused } from '../write-refused.ts';
+import type { Envelope } from './command.ts';
+import type { CommandInput, CommandName, CommandResult } from './commands.ts';
+import type { FromWriter, SentError, ToWriter } from './writer-protocol.ts';
+
+export interface StoreWritersOptions {
+  /** The file of the writing process. */
+  readonly entry: URL;
+  /** Whether stores may be changed; without it only dry runs are answered. */
+  readonly allowWrites: boolean;
+  readonly receiptsPath: string;
+  readonly longestPatienceSeconds: number;
+  readonly detachCjkIndex: boolean;
+  readonly cjkLibrary: string | null;
+  readonly idleMs?: number;
+}
+
+export interface StoreAddress {
+  readonly profile: string;
+  readonly path: string;
+}
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Writer {
+  readonly process: ChildProcess;
+  readonly waiting: Map<number, Waiting>;
+  readonly gone: Promise<void>;
+  idle: NodeJS.Timeout | null;
+  isHolding: boolean;
+}
+
+const IDLE_MS = 60_000;
+/** How long an orderly end may take: what is queued goes to the spool first. */
+const END_MS = 5000;
+
+export class StoreWriters {
+  readonly #options: StoreWritersOptions;
+  readonly #writers = new Map<string, Writer>();
+  readonly #quarantined = new Map<string, Quarantine>();
+  #lastId = 0;
+  #closed = false;
+
+  constructor(options: StoreWritersOptions) {
+    this.#options = options;
+  }
+
+  get allowWrites(): boolean {
+    return this.#options.allowWrites;
+  }
+
+  /** Why this server stopped writing to a store; null: it didn't. */
+  quarantineOf(path: string): Quarantine | null {
+    return this.#quarantined.get(path) ?? null;
+  }
+
+  /** Throws `WriteRefused`; WRITES_OFF for anything but a dry run where stores may not be changed. */
+  async run<K extends CommandName>(store: StoreAddress, command: K, input: CommandInput<K>, envelope: Envelope): Promise<CommandResult<K>> {
+    if (!this.#options.allowWrites && !envelope.dryRun) throw new WriteRefused('WRITES_OFF');
+    if (this.#closed) throw new WriteRefused('STORE_BUSY', 'The server is shutting down.');
+    const writer = this.#writerOf(store);
+    const id = ++this.#lastId;
+    if (writer.idle !== null) clearTimeout(writer.idle);
+    writer.idle = null;
+    const value = await new Promise<unknown>((resolve, reject) => {
+      writer.waiting.set(id, { resolve, reject });
+      tell(writer, { kind: 'COMMAND', id, command, input, envelope });
+    });
+    return value as CommandResult<K>;
+  }
+
+  /** Ends every process; what is queued in them goes to the spool. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#writers.values()].map(end));
+  }
+
+  #writerOf(store: StoreAddress): Writer {
+    const known = this.#writers.get(store.path);
+    if (known !== undefined) return known;
+    const child = fork(this.#options.entry, [], { serialization: 'advanced', execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const waiting = new Map<number, Waiting>();
+    const gone = new Promise<void>((resolve) => {
+      child.once('exit', () => resolve());
+    });
+    const writer: Writer = { process: child, waiting, gone, idle: null, isHolding: false };
+    child.on('message', (message: FromWriter) => this.#receive(store.path, writer, message));
+    child.once('exit', () => this.#lose(store.path, writer));
+    child.once('error', () => this.#lose(store.path, writer));
+    const { receiptsPath, longestPatienceSeconds, detachCjkIndex, cjkLibrary } = this.#options;
+    tell(writer, {
+      kind: 'SETUP',
+      path: store.path,
+      home: dirname(store.path),
+      profile: store.profile,
+      receiptsPath,
+      longestPatienceSeconds,
+      detachCjkIndex,
+      cjkLibrary,
+      quarantine: this.quarantineOf(store.path),
+    });
+    this.#writers.set(store.path, writer);
+    return writer;
+  }
+
+  #receive(path: string, writer: Writer, { id, reply, quarantine, isHolding }: FromWriter): void {
+    const waiting = writer.waiting.get(id);
+    writer.waiting.delete(id);
+    writer.isHolding = isHolding;
+    if (reply.ok) waiting?.resolve(reply.value);
+    else waiting?.reject(revived(reply.error));
+    if (quarantine !== null) this.#quarantined.set(path, quarantine);
+    if (writer.waiting.size > 0) return;
+    writer.idle = setTimeout(() => this.#endIdle(path, writer), this.#options.idleMs ?? IDLE_MS);
+    writer.idle.unref();
+  }
+
+  #endIdle(path: string, writer: Writer): void {
+    if (writer.waiting.size > 0 || writer.isHolding) return;
+    // From now on a command starts a new process, which finds the store free: SQLite lets both in.
+    if (this.#writers.get(path) === writer) this.#writers.delete(path);
+    tell(writer, { kind: 'END' });
+  }
+
+  #lose(path: string, writer: Writer): void {
+    if (this.#writers.get(path) === writer) this.#writers.delete(path);
+    if (writer.idle !== null) clearTimeout(writer.idle);
+    for (const { reject } of writer.waiting.values()) reject(new WriteRefused('WRITER_LOST'));
+    writer.waiting.clear();
+  }
+}
+
+function tell(writer: Writer, message: ToWriter): void {
+  // One that is gone reports that by itself.
+  if (writer.process.connected) writer.process.send(message);
+}
+
+async function end(writer: Writer): Promise<void> {
+  tell(writer, { kind: 'END' });
+  const timer = setTimeout(() => writer.process.kill('SIGKILL'), END_MS);
+  await writer.gone;
+  clearTimeout(timer);
+}
+
+function revived({ code, message, details }: SentError): Error {
+  return code === null ? new Error(message) : WriteRefused.restored(code, message, details);
+}

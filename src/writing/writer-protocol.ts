@@ -1,0 +1,51 @@
+/**
+ * What passes between the server and the process that writes to one store.
+ */
+import type { Quarantine } from '../state-db/write/store-writer.ts';
+import type { RefusalCode } from '../write-refused.ts';
+import type { Envelope } from './command.ts';
+import type { CommandName } from './commands.ts';
+
+/** The first message: which store, and how. */
+export interface WriterSetup {
+  readonly kind: 'SETUP';
+  readonly path: string;
+  readonly home: string;
+  readonly profile: string;
+  readonly receiptsPath: string;
+  /** Why the store must not be written to any more; null: it may. */
+  readonly quarantine: Quarantine | null;
+  readonly longestPatienceSeconds: number;
+  readonly detachCjkIndex: boolean;
+  readonly cjkLibrary: string | null;
+}
+
+export interface CommandMessage {
+  readonly kind: 'COMMAND';
+  readonly id: number;
+  readonly command: CommandName;
+  readonly input: unknown;
+  readonly envelope: Envelope;
+}
+
+/** Close what is open, keep what is queued in the spool, and end. */
+export interface EndMessage {
+  readonly kind: 'END';
+}
+
+export type ToWriter = WriterSetup | CommandMessage | EndMessage;
+
+export interface SentError {
+  /** A refusal's code; null for a defect. */
+  readonly code: RefusalCode | null;
+  readonly message: string;
+  readonly details: Record<string, unknown>;
+}
+
+export interface FromWriter {
+  readonly id: number;
+  readonly reply: { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: SentError };
+  readonly quarantine: Quarantine | null;
+  /** Whether anything is kept in memory that has to stay. */
+  readonly isHolding: boolean;
+}
