@@ -30,6 +30,7 @@ export class StoreConnection {
   readonly walIdentity: FileIdentity | null;
   readonly #db: Database.Database;
   readonly #statements = new Map<string, Database.Statement<unknown[], SqlRow>>();
+  readonly #exactStatements = new Map<string, Database.Statement<unknown[], SqlRow>>();
   readonly #functions = new Set<string>();
   readonly #dataVersion: Database.Statement<unknown[], number>;
   readonly #schemaCookie: Database.Statement<unknown[], number>;
@@ -96,6 +97,13 @@ export class StoreConnection {
     return rows;
   }
 
+  /** The same with every INTEGER as a bigint, so that a number is always a REAL (`spec/state-db-writes.md` W14). */
+  allExact(sql: string, parameters: Positional): SqlRow[] {
+    const rows = this.#statement(sql, true).all(...parameters);
+    countStatement(rows.length);
+    return rows;
+  }
+
   get(sql: string, parameters: Parameters = []): SqlRow | undefined {
     const row = Array.isArray(parameters) ? this.#statement(sql).get(...parameters) : this.#statement(sql).get(parameters);
     countStatement(row === undefined ? 0 : 1);
@@ -127,6 +135,7 @@ export class StoreConnection {
     if (others > 0) openFiles.set(this.walPath, others);
     else openFiles.delete(this.walPath);
     this.#statements.clear();
+    this.#exactStatements.clear();
     this.#db.close();
   }
 
@@ -134,12 +143,13 @@ export class StoreConnection {
     return this.#db.open;
   }
 
-  #statement(sql: string): Database.Statement<unknown[], SqlRow> {
-    const known = this.#statements.get(sql);
+  #statement(sql: string, exact = false): Database.Statement<unknown[], SqlRow> {
+    const statements = exact ? this.#exactStatements : this.#statements;
+    const known = statements.get(sql);
     if (known !== undefined) return known;
     this.#ensureOpen();
-    const statement = this.#db.prepare<unknown[], SqlRow>(sql);
-    this.#statements.set(sql, statement);
+    const statement = this.#db.prepare<unknown[], SqlRow>(sql).safeIntegers(exact);
+    statements.set(sql, statement);
     return statement;
   }
 
