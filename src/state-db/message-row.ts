@@ -49,7 +49,7 @@ export interface MessageRecord {
   readonly warnings: readonly DataWarning[];
 }
 
-/** Columns that are never needed by a reader: display_identity is a digest that only its writer can compute. */
+/** Everything but display_identity, which readers do not need: they compare copies by what they hold. */
 export const MESSAGE_COLUMNS = [
   'id',
   'session_id',

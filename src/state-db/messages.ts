@@ -2,7 +2,6 @@
  * Messages: pages of conversations, rows by id, neighbours, results of tool calls, row versions (`spec/state-db.md` 8).
  * Every function answers any number of requests with a constant number of statements.
  */
-import { createHash } from 'node:crypto';
 import { decodeCursor, encodeCursor } from '../cursor.ts';
 import { InvalidInput } from '../errors.ts';
 import { LazyItem, type Page, type PageRequest } from '../paging.ts';
@@ -11,6 +10,7 @@ import { type DisplayPlan, displayPlans, messageColumns } from './display-plan.t
 import { decodeMessage, type MessageRecord } from './message-row.ts';
 import type { StoreReading } from './store-reading.ts';
 import { inViewSql, type MessageView } from './visibility.ts';
+import { digestColumns, rowVersion } from './write/row-digest.ts';
 
 export interface MessagePageRequest {
   /** The segments whose rows form the list, root first; usually one conversation. */
@@ -178,46 +178,15 @@ export function toolResults(connection: StoreConnection, keys: readonly ToolCall
   });
 }
 
-/** The columns that a rewrite owns (8.5); everything else may change without making a held row stale. */
-const VERSIONED_COLUMNS = [
-  'content',
-  'tool_call_id',
-  'tool_calls',
-  'tool_name',
-  'effect_disposition',
-  'token_count',
-  'finish_reason',
-  'reasoning',
-  'reasoning_content',
-  'reasoning_details',
-  'codex_message_items',
-  'observed',
-  '_compressed_summary',
-  'absorbed_message_uids',
-  'tool_call_uids',
-] as const;
-
-/** A version for each live row, over the stored bytes and types of the columns that a rewrite owns; other rows can't be rewritten and are missing. */
+/** The version of each live row (`spec/state-db-writes.md` D5); other rows can't be rewritten and are missing. */
 export function rowVersions(connection: StoreConnection, rowIds: ReadonlySet<string>): Map<string, string> {
   const { shape } = connection;
-  const columns = VERSIONED_COLUMNS.filter((column) => shape.hasColumn('messages', column));
-  const selected = columns.map((column, index) => `typeof(m."${column}") AS t${index}, CAST(m."${column}" AS BLOB) AS v${index}`);
-  const rows = connection.all(
-    `SELECT CAST(m.id AS TEXT) AS id, ${selected.join(', ')} FROM messages m
-     WHERE m.id IN (SELECT value FROM json_each(?)) AND ${inViewSql(shape, 'LIVE', 'm')}`,
+  const columns = shape.selectList('messages', digestColumns(shape), 'm');
+  const rows = connection.exact(
+    `SELECT m.id, ${columns} FROM messages m WHERE m.id IN (SELECT value FROM json_each(?)) AND ${inViewSql(shape, 'LIVE', 'm')}`,
     [rowIdList(rowIds)],
   );
-  return new Map(
-    rows.map((row) => {
-      const hash = createHash('sha256');
-      columns.forEach((column, index) => {
-        const value = row[`v${index}`];
-        const bytes = value instanceof Uint8Array ? value : new Uint8Array();
-        hash.update(`${column}:${String(row[`t${index}`])}:${bytes.length}:`).update(bytes);
-      });
-      return [String(row.id), hash.digest('base64url')];
-    }),
-  );
+  return new Map(rows.map((row) => [String(row.id), rowVersion(row, shape)]));
 }
 
 /** A row id as digits within 64 bits; throws `InvalidInput` for anything else (`spec/state-db.md` 14). */
