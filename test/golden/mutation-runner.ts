@@ -2,7 +2,7 @@
  * Runs the cases of `golden/STORE/mutations.json` on this server's writers: each on a fresh `state.db` in a folder of its own, with a clock
  * that moves one second before each step. Compared are what every step answers or is refused with, and every row that changed.
  *
- *     goldenKind('mutations', MUTATED_STORES, openMutations, { '': mutationHandler({ open, close, handlers: HANDLERS, rules }) });
+ * The golden test hands `openMutations` and, under the empty name of a function, `mutationHandler({ open, close, handlers })` to `goldenKind`.
  */
 import { renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
