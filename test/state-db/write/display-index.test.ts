@@ -41,7 +41,7 @@ describe('the completion of display columns (D12)', () => {
     expect(completeDisplayIndex(connection, 's')).toBe(4);
     expect(slots(connection)).toEqual([1, 2, 1, 1, null]);
     expect(slots(connection, 't')).toEqual([null]);
-    const [missing] = connection.all(
+    const [missing] = connection.exact(
       `SELECT COUNT(*) AS n FROM messages WHERE session_id = 's' AND active = 1 AND length(display_identity) IS NOT 32`,
     );
     expect(missing?.n).toBe(0n);

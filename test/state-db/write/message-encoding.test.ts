@@ -4,7 +4,7 @@ import type { SqlRow } from '../../../src/state-db/decode.ts';
 import { displayIdentity } from '../../../src/state-db/write/display-identity.ts';
 import { type EncodedMessage, encodeMessage, type TranscriptMessage } from '../../../src/state-db/write/message-encoding.ts';
 import { parsePythonJson } from '../../../src/state-db/write/python-json-value.ts';
-import type { WriteConnection } from '../../../src/state-db/write/write-connection.ts';
+import type { WriteTransaction } from '../../../src/state-db/write/write-connection.ts';
 import { buildStore, S, type SchemaVersion } from '../../support/stores.ts';
 import { writeConnection } from '../../support/write-connection.ts';
 
@@ -12,7 +12,7 @@ const NOW = 1_760_000_000.5;
 const UID = '0123456789abcdef0123456789abcdef';
 const PREFIX = '\u0000json:';
 
-function emptyStore(schema: SchemaVersion = 31): WriteConnection {
+function emptyStore(schema: SchemaVersion = 31): WriteTransaction {
   return writeConnection(buildStore({ schema, rows: [S('s')] }));
 }
 
@@ -27,7 +27,7 @@ function write(message: TranscriptMessage, path: 'GATEWAY' | 'BATCH' = 'GATEWAY'
     `INSERT INTO messages (${names}) VALUES (${encoded.columns.map(() => '?').join(', ')})`,
     encoded.values,
   );
-  return { ...encoded, row: store.get('SELECT * FROM messages WHERE id = ?', [lastInsertRowid]) ?? {} };
+  return { ...encoded, row: store.exact('SELECT * FROM messages WHERE id = ?', [lastInsertRowid])[0] ?? {} };
 }
 
 const FULL: TranscriptMessage = {
