@@ -42,6 +42,6 @@ class CallPairs {
   follow(message: TranscriptMessage, encoded: EncodedMessage): void {
     if (message.role === 'user') this.#open.clear();
     if (message.role !== 'assistant') return;
-    for (const [id, slot] of encoded.toolCallUids ?? []) this.#open.set(id, typeof slot === 'string' ? [slot] : slot);
+    for (const [id, slot] of Object.entries(encoded.toolCallUids ?? {})) this.#open.set(id, typeof slot === 'string' ? [slot] : slot);
   }
 }

@@ -5,8 +5,9 @@
 import type { StoreShape } from '../columns.ts';
 import type { SqlValue } from '../decode.ts';
 import { displayIdentity, IDENTITY_COLUMNS } from './display-identity.ts';
+import { pythonJson } from './python-json.ts';
 import * as stored from './stored-value.ts';
-import { absorbedUidsCell, type ToolCallUids, toolCallUidsCell, toolCallUidsOf } from './tool-call-uids.ts';
+import { absorbedUidsCell, type ToolCallUids, toolCallUidsOf } from './tool-call-uids.ts';
 
 /** A message with the keys that the owning programs store; every value is untrusted, other keys are not stored. */
 export interface TranscriptMessage {
@@ -63,7 +64,7 @@ export interface EncodedMessage {
   readonly timestamp: number;
   /** What the message adds to the session's `tool_call_count` (W16). */
   readonly toolCallCount: number;
-  /** The uids of the calls that the message makes; null for other messages and where the store keeps none. */
+  /** The uids of the calls that the message makes, as its `_tool_call_uids`; null for other messages and where the store keeps none. */
   readonly toolCallUids: ToolCallUids | null;
   readonly toolCallUid: string | null;
   /** What was left out because it could not be trusted, in words that hold nothing of the message. */
@@ -129,7 +130,7 @@ export function encodeMessage(message: TranscriptMessage, options: EncodingOptio
     display_identity: null,
     message_uid: uid,
     absorbed_message_uids: absorbedUidsCell(kept),
-    tool_call_uids: toolCallUidsCell(toolCallUids),
+    tool_call_uids: toolCallUids === null ? null : pythonJson(toolCallUids),
     tool_call_uid: toolCallUid,
   };
   if (has('display_identity')) cells.display_identity = identityOf(cells);

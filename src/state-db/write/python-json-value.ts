@@ -51,9 +51,9 @@ export function keyOrder(object: object): readonly string[] {
 }
 
 /** An object whose keys keep their order; of a repeated key the last value, in the first place. */
-export function orderedObject(entries: Iterable<readonly [string, unknown]>): Record<string, unknown> {
+export function orderedObject<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
   const values = new Map(entries);
-  const object = Object.fromEntries(values);
+  const object: Record<string, T> = Object.fromEntries(values);
   const keys = [...values.keys()];
   if (keys.some((key) => /^[0-9]/.test(key))) orders.set(object, keys);
   return object;

@@ -8,7 +8,9 @@ import { orderedObject, parsePythonJson } from './python-json-value.ts';
 import { isGiven, nonEmptyString, toolCallIds } from './stored-value.ts';
 
 /** For each id that the provider gave a call: its uid, or one for each of its occurrences where several turns were folded into one row. */
-export type ToolCallUids = ReadonlyMap<string, string | readonly string[]>;
+export type ToolCallUids = Readonly<Record<string, Slot>>;
+
+type Slot = string | readonly string[];
 
 interface UidSource {
   readonly role?: unknown;
@@ -19,18 +21,13 @@ interface UidSource {
   readonly absorbed_message_uids?: unknown;
 }
 
-/** The uids that a message brings, and for an assistant's calls without one a new one for each id; null when there are none. */
+/** The uids that a message brings, and for an assistant's calls without one a new one for each id; keys sorted, null when there are none. */
 export function toolCallUidsOf(message: UidSource, mintUid: () => string): ToolCallUids | null {
   const uids = givenUids(isGiven(message._tool_call_uids) ? message._tool_call_uids : message.tool_call_uids);
   if (message.role === 'assistant') {
     for (const id of toolCallIds(message.tool_calls)) if (id !== null && !uids.has(id)) uids.set(id, mintUid());
   }
-  return uids.size === 0 ? null : uids;
-}
-
-/** JSON object with its keys sorted; null when there are none. */
-export function toolCallUidsCell(uids: ToolCallUids | null): string | null {
-  return uids === null ? null : pythonJson(orderedObject([...uids].sort(([a], [b]) => byCodePoint(a, b))));
+  return uids.size === 0 ? null : orderedObject([...uids].sort(([a], [b]) => byCodePoint(a, b)));
 }
 
 /** JSON list of the uids, each once; null when there are none. */
@@ -40,8 +37,8 @@ export function absorbedUidsCell(message: UidSource): string | null {
   return uids.size === 0 ? null : pythonJson([...uids]);
 }
 
-function givenUids(value: unknown): Map<string, string | readonly string[]> {
-  const uids = new Map<string, string | readonly string[]>();
+function givenUids(value: unknown): Map<string, Slot> {
+  const uids = new Map<string, Slot>();
   const given = parsed(value);
   if (!isJsonObject(given)) return uids;
   for (const [id, slot] of Object.entries(given)) {

@@ -68,12 +68,7 @@ describe('results and their calls (V10)', () => {
 
   it('share the uid of the call, one for each id of a row', () => {
     const encoded = encode([assistant('a', 'b', 'a', null), tool('b'), tool('a'), tool('a'), tool('z'), tool(null)]);
-    expect(encoded[0]?.toolCallUids).toEqual(
-      new Map([
-        ['a', 'uid1'],
-        ['b', 'uid2'],
-      ]),
-    );
+    expect(encoded[0]?.toolCallUids).toEqual({ a: 'uid1', b: 'uid2' });
     expect(encoded.slice(1).map(({ toolCallUid }) => toolCallUid)).toEqual(['uid2', 'uid1', 'uid1', null, null]);
   });
 
