@@ -2,12 +2,13 @@
  * The folder `pending_messages` of one home (`spec/state-db-writes.md` S1, S2, S5, S10): written one whole file at a time, listed in order,
  * and handed out by claims, so that two processes never replay one file at once.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type ClaimHolder, isGone, newHolder } from './claim-holder.ts';
+import { byOrder, digestOf, headOf, type SpoolEntry, type SpoolHead } from './spool-entry.ts';
 import { asUnwritable, errorCode, type FileFacts, NODE_FILES, type SpoolFiles, SpoolUnwritable } from './spool-files.ts';
 import { claimedName, parseSpoolName, pendingName, type SpoolName, type SpoolPlace, setAsideName } from './spool-name.ts';
-import { decodePayload, makePayload, previewOf, type SpooledMessage, type SpoolOrder, type SpoolPayload } from './spool-payload.ts';
+import { decodePayload, makePayload, type SpooledMessage, type SpoolPayload } from './spool-payload.ts';
 
 const FOLDER = 'pending_messages';
 /** A claim older than this may be taken over (S10). */
@@ -25,28 +26,6 @@ export interface SpoolOptions {
   readonly files?: SpoolFiles;
   /** Epoch milliseconds. */
   readonly now?: () => number;
-}
-
-/** One file as a list tells it; its messages are not kept. */
-export interface SpoolEntry extends SpoolOrder {
-  readonly spoolId: string;
-  readonly name: string;
-  /** By the file's name. A PENDING file can hold what can't be used; then `problem` says what, and `state` is INVALID. */
-  readonly place: SpoolPlace;
-  readonly state: SpoolPlace;
-  readonly kind: SpoolPayload['kind'];
-  readonly problem: string | null;
-  /** As the file says it. */
-  readonly reason: string | null;
-  readonly sessionId: string | null;
-  /** Its messages have uids; false for what holds none. */
-  readonly identified: boolean;
-  readonly preview: string | null;
-  readonly bytes: number;
-  /** SHA-256 of the bytes in hex; of size and time for a file that was not read. */
-  readonly digest: string;
-  /** Nobody holds it, or who did is gone. */
-  readonly claimable: boolean;
 }
 
 export interface SpoolListing {
@@ -67,8 +46,6 @@ export interface WrittenSpool {
   readonly messageUid: string;
 }
 
-type Head = Omit<SpoolEntry, 'spoolId' | 'name' | 'place' | 'state' | 'claimable'>;
-
 /** Counts what this process spools, whichever home it is for (S3). */
 let nextSeq = 0;
 
@@ -79,7 +56,7 @@ export class SpoolDirectory {
   readonly #files: SpoolFiles;
   readonly #now: () => number;
   /** Heads of files that did not change since, by id and version: a drain comes before every write while files are left. */
-  #heads = new Map<string, Head>();
+  #heads = new Map<string, SpoolHead>();
   #lastTs = 0;
 
   constructor(home: string, options: SpoolOptions) {
@@ -111,13 +88,13 @@ export class SpoolDirectory {
   /** The files in these places, in order; changes nothing. Files that can't be read or understood are in it. Throws system errors. */
   list(places: readonly SpoolPlace[] = ['PENDING', 'INVALID', 'CLAIMED', 'SUPERSEDED', 'DEAD']): SpoolListing {
     const { names, truncated } = this.#names();
-    const heads = new Map<string, Head>();
+    const heads = new Map<string, SpoolHead>();
     const entries = names.flatMap((name) => {
       if (!places.includes(name.place)) return [];
       const facts = this.#files.facts(join(this.folder, name.name));
       if (facts?.kind !== 'FILE') return [];
       const head = this.#heads.get(`${name.spoolId} ${facts.version}`) ?? this.#readHead(name, facts);
-      heads.set(`${name.spoolId} ${facts.version}`, head);
+      if (head.problem !== 'READ_FAILED') heads.set(`${name.spoolId} ${facts.version}`, head);
       return [this.#entry(name, facts, head)];
     });
     this.#heads = heads;
@@ -266,19 +243,21 @@ export class SpoolDirectory {
     return { names, truncated: found.length > SPOOL_LIMITS.names };
   }
 
-  #readHead({ name }: SpoolName, facts: FileFacts): Head {
+  #readHead({ name }: SpoolName, facts: FileFacts): SpoolHead {
     const path = join(this.folder, name);
     try {
       const bytes = facts.size > SPOOL_LIMITS.fileBytes ? null : this.#files.read(path, SPOOL_LIMITS.fileBytes);
       if (bytes !== null) return headOf(decodePayload(bytes), bytes.length, digestOf(bytes));
-      return headOf({ kind: 'UNPARSEABLE', problem: 'OVERSIZED' }, facts.size, digestOf(`${facts.size} ${facts.changedAt}`));
+      return headOf({ kind: 'UNPARSEABLE', problem: 'OVERSIZED' }, facts.size, digestOf(`${facts.size} ${facts.writtenAt}`));
     } catch (error) {
-      if (errorCode(error) === null) throw error;
-      return headOf({ kind: 'UNPARSEABLE', problem: 'UNREADABLE' }, facts.size, digestOf(`${facts.size} ${facts.changedAt}`));
+      const code = errorCode(error);
+      if (code === null) throw error;
+      const problem = code === 'EACCES' || code === 'EPERM' ? 'UNREADABLE' : 'READ_FAILED';
+      return headOf({ kind: 'UNPARSEABLE', problem }, facts.size, digestOf(`${facts.size} ${facts.writtenAt}`));
     }
   }
 
-  #entry({ name, spoolId, place, holder }: SpoolName, facts: FileFacts, head: Head): SpoolEntry {
+  #entry({ name, spoolId, place, holder }: SpoolName, facts: FileFacts, head: SpoolHead): SpoolEntry {
     const state = place === 'PENDING' && head.problem !== null ? 'INVALID' : place;
     return { ...head, spoolId, name, place, state, claimable: place === 'PENDING' || (holder !== null && this.#isStale(holder, facts)) };
   }
@@ -289,29 +268,10 @@ export class SpoolDirectory {
   }
 }
 
-function headOf(payload: SpoolPayload, bytes: number, digest: string): Head {
-  const found = { preview: previewOf(payload), bytes, digest };
-  const nothing = { ts: 0, seq: 0, reason: null, sessionId: null, identified: false, problem: null };
-  if (payload.kind === 'UNPARSEABLE') return { ...nothing, ...found, kind: payload.kind, problem: payload.problem };
-  const { kind, ts, seq, reason, sessionId } = payload;
-  const problem = kind === 'INVALID' ? payload.problem : null;
-  const identified = 'identified' in payload && payload.identified;
-  return { ...found, kind, ts, seq, reason, sessionId, identified, problem };
-}
-
 function expressed<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {
     throw new SpoolUnwritable('NOT_EXPRESSIBLE', error);
   }
-}
-
-function digestOf(bytes: Buffer | string): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
-/** S5: ts, seq, then the name that a file had before it was claimed. */
-function byOrder(one: SpoolEntry, other: SpoolEntry): number {
-  return one.ts - other.ts || one.seq - other.seq || (one.spoolId < other.spoolId ? -1 : one.spoolId > other.spoolId ? 1 : 0);
 }

@@ -3,7 +3,8 @@
  * conversation goes on by now, and removed once that is committed. The first failure stops the drain and keeps the rest, in order.
  */
 import { CaduceusError } from '../errors.ts';
-import type { SpoolClaim, SpoolDirectory, SpoolEntry } from './spool-directory.ts';
+import type { SpoolClaim, SpoolDirectory, SpoolListing } from './spool-directory.ts';
+import type { SpoolEntry } from './spool-entry.ts';
 import { errorCode } from './spool-files.ts';
 import { type CapDrop, type SpooledMessage, withStableUid } from './spool-payload.ts';
 
@@ -34,7 +35,8 @@ export interface Replayed {
 export interface DrainStop {
   /**
    * SPOOL_CLAIMED: another program is replaying the file. SPOOL_INVALID: the file can't be used, and what follows must not overtake it.
-   * SPOOL_TOO_LARGE: not all names could be looked at. NO_LIVE_CONTINUATION: no session takes the message. Otherwise the code of the error.
+   * SPOOL_TOO_LARGE: not all names could be looked at. SPOOL_READ_FAILED: a file could not be read this time, so whose it is is not known.
+   * NO_LIVE_CONTINUATION: no session takes the message. Otherwise the code of the error.
    */
   readonly code: string;
   readonly spoolId: string | null;
@@ -61,13 +63,14 @@ export async function drainSession(
   { ancestors = [], limit = Number.POSITIVE_INFINITY, dryRun = false }: DrainOptions = {},
 ): Promise<DrainResult> {
   const sessionIds = [sessionId, ...ancestors];
-  const { entries, truncated } = spool.list(['PENDING', 'CLAIMED']);
-  const files = entries.filter((entry) => isReplayed(entry, sessionIds));
+  const listing = spool.list(['PENDING', 'CLAIMED']);
+  const files = listing.entries.filter((entry) => isReplayed(entry, sessionIds));
   const replayed: Replayed[] = [];
   const invalidated: string[] = [];
   const result = (done: number, stoppedBy: DrainStop | null) => ({ replayed, invalidated, remaining: files.length - done, stoppedBy });
 
-  if (truncated) return result(0, stop('SPOOL_TOO_LARGE', null));
+  const unseen = stopForUnseen(listing);
+  if (unseen !== null) return result(0, unseen);
   if (dryRun) {
     const planned = files.slice(0, limit).map(({ spoolId }) => ({ spoolId, messageId: null, duplicate: false }));
     return { replayed: planned, invalidated, remaining: files.length, stoppedBy: null };
@@ -79,6 +82,13 @@ export async function drainSession(
     if (outcome === 'INVALIDATED') invalidated.push(entry.spoolId);
   }
   return result(files.length, null);
+}
+
+/** An older message could be in what was not seen, so that nothing may be replayed yet; null when all was seen. */
+export function stopForUnseen({ entries, truncated }: SpoolListing): DrainStop | null {
+  if (truncated) return stop('SPOOL_TOO_LARGE', null);
+  const failed = entries.find(({ problem }) => problem === 'READ_FAILED');
+  return failed === undefined ? null : stop('SPOOL_READ_FAILED', failed.spoolId);
 }
 
 /** The stop that an error is told as; `cause` is for the log. */

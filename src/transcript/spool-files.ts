@@ -24,6 +24,8 @@ const PRIVATE_FOLDER = 0o700;
 export interface FileFacts {
   readonly kind: 'FILE' | 'FOLDER' | 'OTHER';
   readonly size: number;
+  /** Epoch milliseconds of the last change of the bytes. */
+  readonly writtenAt: number;
   /** Epoch milliseconds of the last change of the bytes or, where the system tells it, of the name. */
   readonly changedAt: number;
   /** Differs whenever the file is another or its bytes are. */
@@ -121,6 +123,7 @@ function factsOf(found: Stats): FileFacts {
   return {
     kind: found.isFile() ? 'FILE' : found.isDirectory() ? 'FOLDER' : 'OTHER',
     size: found.size,
+    writtenAt: found.mtimeMs,
     changedAt: Math.max(found.mtimeMs, found.ctimeMs),
     version: `${found.dev}:${found.ino}:${found.size}:${found.mtimeMs}:${found.ctimeMs}`,
   };

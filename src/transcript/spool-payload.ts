@@ -68,7 +68,8 @@ export interface InvalidPayload extends SpoolOrder {
 
 export interface UnparseablePayload {
   readonly kind: 'UNPARSEABLE';
-  readonly problem: 'NOT_JSON' | 'NOT_AN_OBJECT' | 'OVERSIZED' | 'UNREADABLE';
+  /** UNREADABLE: this user may not read it. READ_FAILED: this time it could not be read. */
+  readonly problem: 'NOT_JSON' | 'NOT_AN_OBJECT' | 'OVERSIZED' | 'UNREADABLE' | 'READ_FAILED';
 }
 
 export type SpoolPayload = CapDrop | DeadLetter | HistoryDump | PendingInput | InvalidPayload | UnparseablePayload;

@@ -4,8 +4,9 @@
  * person; the others go on.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { SpoolClaim, SpoolDirectory, SpoolEntry } from './spool-directory.ts';
-import { type DrainStop, giveBack, stopFor, withUid } from './spool-drain.ts';
+import type { SpoolClaim, SpoolDirectory } from './spool-directory.ts';
+import { type DrainStop, giveBack, stopFor, stopForUnseen, withUid } from './spool-drain.ts';
+import type { SpoolEntry } from './spool-entry.ts';
 import { type CapDrop, type HistoryDump, type PendingInput, type SpooledMessage, stableUid } from './spool-payload.ts';
 
 export interface RecoveryTarget {
@@ -39,8 +40,8 @@ export interface RecoveryResult {
   readonly blocked: readonly BlockedSession[];
   /** Files that are not for this: unparseable, dumps without uids, input of which the session is not known. */
   readonly kept: readonly string[];
-  /** Not all names could be looked at, so nothing was done. */
-  readonly truncated: boolean;
+  /** Why nothing was done, because not all files could be looked at; null otherwise. */
+  readonly stoppedBy: DrainStop | null;
 }
 
 interface Claimed {
@@ -50,19 +51,19 @@ interface Claimed {
 
 /** Recovers all sessions, in the order of their oldest files, then the input that waits. Throws only when the folder can't be listed. */
 export async function recoverSpool(spool: SpoolDirectory, target: RecoveryTarget): Promise<RecoveryResult> {
-  const { entries, truncated } = spool.list(['PENDING', 'CLAIMED']);
+  const listing = spool.list(['PENDING', 'CLAIMED']);
+  const stoppedBy = stopForUnseen(listing);
   const recovered: RecoveredSession[] = [];
   const blocked: BlockedSession[] = [];
   const kept: string[] = [];
-  if (truncated) return { recovered, blocked, kept, truncated };
+  if (stoppedBy !== null) return { recovered, blocked, kept, stoppedBy };
 
   const add = (outcome: RecoveredSession | BlockedSession) => ('target' in outcome ? recovered.push(outcome) : blocked.push(outcome));
   const inputs: SpoolEntry[] = [];
   const sessions = new Map<string, SpoolEntry[]>();
-  for (const entry of entries) {
+  for (const entry of listing.entries) {
     if (entry.kind === 'PENDING_INPUT' && target.resolveInput !== undefined) inputs.push(entry);
-    else if (entry.sessionId !== null && isTranscript(entry))
-      sessions.set(entry.sessionId, [...(sessions.get(entry.sessionId) ?? []), entry]);
+    else if (entry.sessionId !== null && isTranscript(entry)) addTo(sessions, entry.sessionId, entry);
     else kept.push(entry.spoolId);
   }
   for (const [sessionId, files] of sessions) add(await recoverSession(spool, sessionId, files, target));
@@ -71,7 +72,13 @@ export async function recoverSpool(spool: SpoolDirectory, target: RecoveryTarget
     if (outcome === null) kept.push(entry.spoolId);
     else add(outcome);
   }
-  return { recovered, blocked, kept, truncated };
+  return { recovered, blocked, kept, stoppedBy };
+}
+
+function addTo(sessions: Map<string, SpoolEntry[]>, sessionId: string, entry: SpoolEntry): void {
+  const files = sessions.get(sessionId);
+  if (files === undefined) sessions.set(sessionId, [entry]);
+  else files.push(entry);
 }
 
 async function recoverSession(

@@ -1,6 +1,10 @@
 /** Spool files that must not be replayed any more (`spec/state-db-writes.md` J3, retireSpoolEntry): kept, under a name that no drain reads. */
 import { WriteRefused } from '../write-refused.ts';
-import type { SpoolClaim, SpoolDirectory, SpoolEntry } from './spool-directory.ts';
+import type { SpoolClaim, SpoolDirectory } from './spool-directory.ts';
+import type { SpoolEntry } from './spool-entry.ts';
+
+/** Problems of files whose digest is not that of their bytes. */
+const UNREAD: ReadonlySet<string | null> = new Set(['OVERSIZED', 'UNREADABLE', 'READ_FAILED']);
 
 export interface SupersedeOptions {
   /** Also what a person sent and no turn began with: for a session that was deleted. */
@@ -17,7 +21,7 @@ export interface Superseded {
 
 /**
  * J3: sets the files of these sessions aside, after the transaction that rewrote, rewound or deleted them committed. Dead letters and files
- * that can't be used stay as they are, for nothing replays them. Throws `SpoolUnwritable`; a repeat goes on where it stopped.
+ * that were set aside stay as they are, for nothing replays them. Throws `SpoolUnwritable`; a repeat goes on where it stopped.
  */
 export function supersedeSessions(spool: SpoolDirectory, sessionIds: readonly string[], options: SupersedeOptions = {}): Superseded {
   const superseded: string[] = [];
@@ -57,7 +61,7 @@ function takeHold(spool: SpoolDirectory, entry: SpoolEntry, expectedDigest: stri
   const claim = spool.claim(entry);
   if (claim === 'GONE') throw new WriteRefused('NOT_FOUND');
   if (claim === 'HELD') throw new WriteRefused('CONFLICT', 'The spool file is being replayed.');
-  const opened = entry.problem === null ? spool.open(claim) : null;
+  const opened = UNREAD.has(entry.problem) ? null : spool.open(claim);
   if (opened !== null && opened.digest !== expectedDigest) {
     spool.release(claim);
     throw new WriteRefused('CONFLICT', 'The spool file has other content.');

@@ -170,13 +170,22 @@ describe('a list', () => {
     expect(reads).toBe(0);
   });
 
-  it('tells a file that can not be read', () => {
+  it.each([
+    ['EACCES', 'UNREADABLE'],
+    ['EIO', 'READ_FAILED'],
+  ])('tells a file that can not be read (%s), and tries again', (code, problem) => {
     const home = makeHome();
     const id = putFile(home, capDrop('s', 1, 0, user('a')));
+    let broken = true;
     const files = stepped(NODE_FILES, (name) => {
-      if (name === 'read') throw systemError('EACCES');
+      if (name === 'read' && broken) throw systemError(code);
     });
-    expect(states(open(home, { files }))).toEqual([[id, 'INVALID', 'UNREADABLE']]);
+    const spool = open(home, { files });
+    expect(states(spool)).toEqual([[id, 'INVALID', problem]]);
+    broken = false;
+    // Permissions are changed on the file, which is then another version of it; a failure of the disk leaves no trace.
+    if (code === 'EACCES') chmodSync(join(folderOf(home), `pending-${id}.json`), 0o640);
+    expect(states(spool)).toEqual([[id, 'PENDING', null]]);
   });
 
   it('reads a file again only when it changed', () => {
@@ -284,6 +293,17 @@ describe('a file that is retired', () => {
     retireSpoolEntry(spool, id, spool.find(id)?.digest ?? '');
     expect(filesOf(home)).toEqual([`pending-${id}.json.superseded`]);
     expect(readFileOf(home, `pending-${id}.json.superseded`)).toBe('{');
+  });
+
+  it('may be one that is too large to read, told by its size and time', () => {
+    const home = makeHome();
+    const id = putFile(home, capDrop('s', 1, 0, user('a')));
+    truncateSync(join(folderOf(home), `pending-${id}.json`), SPOOL_LIMITS.fileBytes + 1);
+    const spool = open(home);
+    const digest = spool.find(id)?.digest ?? '';
+    expect(retireSpoolEntry(spool, id, digest)).toMatchObject({ state: 'SUPERSEDED', digest });
+    expect(retireSpoolEntry(spool, id, digest)).toMatchObject({ state: 'SUPERSEDED', digest });
+    expect(filesOf(home)).toEqual([`pending-${id}.json.superseded`]);
   });
 
   it('is not one that is being replayed', () => {
