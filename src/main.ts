@@ -115,6 +115,7 @@ export async function startServer(
     longestPatienceSeconds: config.writePatience,
     detachCjkIndex: config.detachCjkIndex,
     cjkLibrary: config.cjkLibrary,
+    onEvent: (profile, event) => log.warn({ profile, ...event }, 'messages of a session could not be written as usual'),
   });
   const services: Services = {
     profiles,

@@ -67,7 +67,9 @@ export const REFUSALS = {
   NO_LIVE_CONTINUATION: refusal(
     'The session was closed by a compression and nothing open continues it. The message was kept as a dead letter in the spool.',
   ),
-  QUEUE_FULL: later('Too many messages of this session wait to be written, and the spool takes none either. The message was not taken; send it again.'),
+  QUEUE_FULL: later(
+    'Too many messages of this session wait to be written, and the spool takes none either. The message was not taken; send it again.',
+  ),
   COMPRESSION_IN_PROGRESS: later('The session is being compressed by another program. Nothing was written; ask again in a few seconds.'),
   COMPRESSION_LEASE_LOST: refusal('The lock of the compression is not held any more. Nothing was written; give the compression up.'),
   TURN_LEASE_LOST: refusal('The turn lease is not yours any more. Nothing was written; stop writing this turn.'),

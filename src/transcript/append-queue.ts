@@ -4,6 +4,7 @@
  * Nothing that was taken leaves memory before the store or a file has it.
  */
 import type { Lease } from '../state-db/write/admission.ts';
+import type { AppendedMessage, AppendInput } from '../state-db/write/append-message.ts';
 import type { TranscriptMessage } from '../state-db/write/message-encoding.ts';
 import { type RefusalCode, WriteRefused } from '../write-refused.ts';
 import { DrainLock } from './drain-lock.ts';
@@ -14,8 +15,8 @@ import { SpoolUnwritable } from './spool-files.ts';
 
 /** What the queue asks of the store. */
 export interface TranscriptStore {
-  /** Writes the message unless the conversation has its uid. Throws `WriteRefused`. */
-  commit(sessionId: string, message: TranscriptMessage, lease: Lease | null): Promise<{ readonly rowId: string; readonly duplicate: boolean }>;
+  /** Writes the message unless the conversation has it; `beforeCommit` hears of the row right before. Throws `WriteRefused`. */
+  commit(input: AppendInput, beforeCommit?: (appended: AppendedMessage) => void): Promise<AppendedMessage>;
   /** R1: the session itself unless a compression closed it, else the open session in which it goes on; null when there is none. */
   openTip(sessionId: string): Promise<string | null>;
   /** The sessions that this one continues, nearest first. */
@@ -63,11 +64,21 @@ export interface AppendQueueOptions {
   readonly onEvent: (event: TranscriptEvent) => void;
 }
 
-interface Entry {
+/** A message as it is handed in. */
+export interface NewMessage {
+  /** With the uid, and the time at which it was taken. */
   readonly message: TranscriptMessage;
   readonly uid: string;
+  /** The uid was made up just now. */
+  readonly isMinted: boolean;
   readonly lease: Lease | null;
+  /** Called with the row right before the commit. */
+  readonly beforeCommit?: ((appended: AppendedMessage) => void) | undefined;
+}
+
+interface Entry extends NewMessage {
   readonly enqueuedAt: number;
+  wasTried: boolean;
   readonly waiting: ((settlement: Settlement) => void)[];
 }
 
@@ -125,9 +136,9 @@ export class AppendQueue {
    * Takes a message, which carries its uid, and answers when its fate is known: written, or waiting. Throws `WriteRefused` for a message that
    * is not taken, because no repeat could write it (A9c: after it was kept as a dead letter).
    */
-  async append(sessionId: string, message: TranscriptMessage, uid: string, lease: Lease | null): Promise<AppendOutcome> {
+  async append(sessionId: string, message: NewMessage): Promise<AppendOutcome> {
     const id = this.#follow(sessionId);
-    const settled = new Promise<Settlement>((resolve) => this.#enqueue(id, { message, uid, lease }, resolve));
+    const settled = new Promise<Settlement>((resolve) => this.#enqueue(id, message, resolve));
     void this.#drain(id);
     const settlement = await settled;
     if ('error' in settlement) throw settlement.error;
@@ -191,7 +202,7 @@ export class AppendQueue {
     }
   }
 
-  #enqueue(id: string, entry: Omit<Entry, 'waiting' | 'enqueuedAt'>, resolve: (settlement: Settlement) => void): void {
+  #enqueue(id: string, entry: NewMessage, resolve: (settlement: Settlement) => void): void {
     const queue = this.#queues.get(id) ?? [];
     this.#queues.set(id, queue);
     const known = queue.find(({ uid }) => uid === entry.uid);
@@ -210,7 +221,7 @@ export class AppendQueue {
       this.#spooled.add(id);
       onEvent({ code: 'SPOOLED', sessionId: id, count: 1, reason: null });
     }
-    queue.push({ ...entry, enqueuedAt: now(), waiting: [resolve] });
+    queue.push({ ...entry, enqueuedAt: now(), wasTried: false, waiting: [resolve] });
   }
 
   /** Works a session's queue off until it is empty or the store fails; one at a time in the store. */
@@ -237,13 +248,19 @@ export class AppendQueue {
       if (stopped !== null) return this.#fail(id, stopped);
       if (head === undefined) return this.#clear(id);
       try {
-        const { rowId, duplicate } = await this.#options.store.commit(id, head.message, head.lease);
+        const { rowId, duplicate } = await this.#commit(id, head);
         this.#acknowledge(id, head, duplicate ? 'DUPLICATE' : 'COMMITTED', rowId, id);
       } catch (error) {
         if (!(error instanceof WriteRefused)) throw error;
         if (!(await this.#recover(id, head, error))) return;
       }
     }
+  }
+
+  #commit(sessionId: string, entry: Entry): Promise<AppendedMessage> {
+    const mayBeKnown = entry.wasTried || !entry.isMinted;
+    entry.wasTried = true;
+    return this.#options.store.commit({ sessionId, message: entry.message, lease: entry.lease, mayBeKnown }, entry.beforeCommit);
   }
 
   /** True: go on with the next head. */
@@ -268,7 +285,7 @@ export class AppendQueue {
       // Reopened meanwhile.
       if (tip === id) return true;
       if (tip !== null) {
-        const { rowId, duplicate } = await store.commit(tip, head.message, head.lease);
+        const { rowId, duplicate } = await this.#commit(tip, head);
         this.#acknowledge(id, head, duplicate ? 'DUPLICATE' : 'COMMITTED', rowId, tip);
       }
     } catch (error) {
@@ -360,9 +377,9 @@ export class AppendQueue {
   async #look(id: string): Promise<void> {
     if (this.#looked.has(id)) return;
     const waiting = new Set(
-      this.#options.spool.list(['PENDING', 'CLAIMED']).entries.flatMap(({ sessionId, reason }) =>
-        sessionId !== null && reason === 'transcript_cap_drop' ? [sessionId] : [],
-      ),
+      this.#options.spool
+        .list(['PENDING', 'CLAIMED'])
+        .entries.flatMap(({ sessionId, reason }) => (sessionId !== null && reason === 'transcript_cap_drop' ? [sessionId] : [])),
     );
     const related = waiting.size === 0 ? [] : [id, ...(await this.#options.store.ancestors(id))];
     if (related.some((sessionId) => waiting.has(sessionId))) this.#spooled.add(id);
@@ -379,7 +396,7 @@ export class AppendQueue {
       {
         resolveTarget: (sessionId) => store.openTip(sessionId),
         append: async (sessionId, message) => {
-          const { rowId, duplicate } = await store.commit(sessionId, message, null);
+          const { rowId, duplicate } = await store.commit({ sessionId, message, lease: null, mayBeKnown: true });
           return { messageId: rowId, duplicate };
         },
       },

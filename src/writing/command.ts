@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { OperationContext, StoreOperation } from '../state-db/write/store-operation.ts';
 import { type StoreWriter, unreadableAsRefusal } from '../state-db/write/store-writer.ts';
+import type { StoreTranscript } from '../transcript/store-transcript.ts';
 import { WriteRefused } from '../write-refused.ts';
 import type { Receipt, Receipts } from './receipts.ts';
 
@@ -18,6 +19,8 @@ export interface CommandHost {
   readonly writer: StoreWriter;
   /** Opened at the first use. */
   readonly receipts: () => Receipts;
+  /** The append path of the store, made at the first use. */
+  readonly transcript: () => StoreTranscript;
   readonly profile: string;
   /** The Hermes home that owns the store. */
   readonly home: string;
@@ -32,6 +35,8 @@ export type Command<Input, Result> = (host: CommandHost, input: Input, envelope:
 export interface OperationCommandOptions<Result> {
   /** Keep a receipt also where the client gave no id; its id is put into the result. */
   readonly withReceipt?: (result: Result, receipt: string) => Result;
+  /** No append is under way meanwhile: for what decides on a whole transcript (5, drain lock). */
+  readonly excludesAppends?: boolean;
   /** After the commit, for files that belong to what was changed. It may run twice. */
   readonly afterwards?: (host: CommandHost, result: Result) => void | Promise<void>;
 }
@@ -61,14 +66,17 @@ export function operationCommand<Input, Plan, Result>(
         },
         { patience: operation.patience, touchesMessages: operation.touchesMessages, beforeCommit },
       );
-    const result =
-      id === null
-        ? await write(() => {})
-        : await once(host, { id, name, input }, write, (planned) =>
-            reading(host, (store) => operation.wasMade?.(store, planned as Result) ?? false),
-          );
-    await options.afterwards?.(host, result);
-    return result;
+    const work = async () => {
+      const result =
+        id === null
+          ? await write(() => {})
+          : await once(host, { id, name, input }, write, (planned) =>
+              reading(host, (store) => operation.wasMade?.(store, planned as Result) ?? false),
+            );
+      await options.afterwards?.(host, result);
+      return result;
+    };
+    return options.excludesAppends === true ? host.transcript().queue.exclusive(work) : work();
   };
 }
 

@@ -3,8 +3,24 @@
  */
 import { acquireTurnLease, releaseTurnLease, renewTurnLease } from '../state-db/write/turn-leases.ts';
 import { type Command, operationCommand } from './command.ts';
+import {
+  appendMessage,
+  discardRetryQueue,
+  drainSpool,
+  flushRetryQueue,
+  retireSpoolEntry,
+  retryQueue,
+  spoolEntries,
+} from './transcript-commands.ts';
 
 export const COMMANDS = {
+  appendMessage,
+  retryQueue,
+  flushRetryQueue,
+  discardRetryQueue,
+  drainSpool,
+  spoolEntries,
+  retireSpoolEntry,
   acquireTurnLease: operationCommand('acquireTurnLease', acquireTurnLease),
   renewTurnLease: operationCommand('renewTurnLease', renewTurnLease),
   releaseTurnLease: operationCommand('releaseTurnLease', releaseTurnLease),

@@ -5,7 +5,7 @@
  * A receipt is PENDING before the store is touched, PLANNED with its result right before the commit, DONE after it. Whoever finds a PLANNED
  * one whose process is gone looks into the store for what was planned.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 export type ReceiptState = 'PENDING' | 'PLANNED' | 'DONE';
@@ -90,7 +90,7 @@ export class Receipts {
 
   /** Whether the process that took the receipt can still be at work on it; doubt counts as yes. */
   isOwnerAlive(receipt: Receipt): boolean {
-    return receipt.owner === this.#owner || ownerToken(Number(receipt.owner.split(':')[0])) === receipt.owner;
+    return receipt.owner === this.#owner || isAlive(receipt.owner);
   }
 
   isOwn(receipt: Receipt): boolean {
@@ -128,4 +128,35 @@ function isThere(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** A receipt for who asks for it. */
+export interface FoundReceipt {
+  readonly clientMutationId: string;
+  readonly mutation: string;
+  readonly profile: string;
+  /** INDETERMINATE: its process is gone; a repeat of the mutation with the same id finds out. */
+  readonly state: 'RUNNING' | 'DONE' | 'INDETERMINATE';
+  readonly result: unknown;
+  readonly createdAt: number;
+}
+
+/** Reads one receipt and leaves no connection open; null where there is none, or no file yet. */
+export function findReceipt(path: string, clientMutationId: string): FoundReceipt | null {
+  if (!existsSync(path)) return null;
+  const db = new Database(path, { readonly: true, timeout: 0 });
+  try {
+    const receipt = db.prepare<[string], Receipt>(SELECT).get(clientMutationId);
+    if (receipt === undefined) return null;
+    const { mutation, profile, createdAt } = receipt;
+    const state = receipt.state === 'DONE' ? 'DONE' : isAlive(receipt.owner) ? 'RUNNING' : 'INDETERMINATE';
+    const result: unknown = receipt.state === 'DONE' && receipt.result !== null ? JSON.parse(receipt.result) : null;
+    return { clientMutationId, mutation, profile, state, result, createdAt };
+  } finally {
+    db.close();
+  }
+}
+
+function isAlive(owner: string): boolean {
+  return ownerToken(Number(owner.split(':')[0])) === owner;
 }

@@ -4,10 +4,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { dirname } from 'node:path';
 import type { Quarantine } from '../state-db/write/store-writer.ts';
+import type { TranscriptEvent } from '../transcript/append-queue.ts';
 import { WriteRefused } from '../write-refused.ts';
 import type { Envelope } from './command.ts';
 import type { CommandInput, CommandName, CommandResult } from './commands.ts';
-import type { FromWriter, SentError, ToWriter } from './writer-protocol.ts';
+import type { FromWriter, ReplyMessage, SentError, ToWriter } from './writer-protocol.ts';
 
 export interface StoreWritersOptions {
   /** The file of the writing process. */
@@ -18,6 +19,8 @@ export interface StoreWritersOptions {
   readonly longestPatienceSeconds: number;
   readonly detachCjkIndex: boolean;
   readonly cjkLibrary: string | null;
+  /** What the operator should read. */
+  readonly onEvent: (profile: string, event: TranscriptEvent) => void;
   readonly idleMs?: number;
 }
 
@@ -58,6 +61,10 @@ export class StoreWriters {
     return this.#options.allowWrites;
   }
 
+  get receiptsPath(): string {
+    return this.#options.receiptsPath;
+  }
+
   /** Why this server stopped writing to a store; null: it didn't. */
   quarantineOf(path: string): Quarantine | null {
     return this.#quarantined.get(path) ?? null;
@@ -93,7 +100,7 @@ export class StoreWriters {
       child.once('exit', () => resolve());
     });
     const writer: Writer = { process: child, waiting, gone, idle: null, isHolding: false };
-    child.on('message', (message: FromWriter) => this.#receive(store.path, writer, message));
+    child.on('message', (message: FromWriter) => this.#receive(store, writer, message));
     child.once('exit', () => this.#lose(store.path, writer));
     child.once('error', () => this.#lose(store.path, writer));
     const { receiptsPath, longestPatienceSeconds, detachCjkIndex, cjkLibrary } = this.#options;
@@ -112,19 +119,33 @@ export class StoreWriters {
     return writer;
   }
 
-  #receive(path: string, writer: Writer, { id, reply, quarantine, isHolding }: FromWriter): void {
+  #receive(store: StoreAddress, writer: Writer, message: FromWriter): void {
+    if (message.kind === 'EVENT') this.#options.onEvent(store.profile, message.event);
+    else if (message.kind === 'REPLY') this.#settle(store.path, writer, message);
+    else {
+      writer.isHolding = false;
+      this.#rest(store.path, writer);
+    }
+  }
+
+  #settle(path: string, writer: Writer, { id, reply, quarantine, isHolding }: ReplyMessage): void {
     const waiting = writer.waiting.get(id);
     writer.waiting.delete(id);
     writer.isHolding = isHolding;
     if (reply.ok) waiting?.resolve(reply.value);
     else waiting?.reject(revived(reply.error));
     if (quarantine !== null) this.#quarantined.set(path, quarantine);
-    if (writer.waiting.size > 0) return;
+    this.#rest(path, writer);
+  }
+
+  #rest(path: string, writer: Writer): void {
+    if (writer.waiting.size > 0 || writer.idle !== null) return;
     writer.idle = setTimeout(() => this.#endIdle(path, writer), this.#options.idleMs ?? IDLE_MS);
     writer.idle.unref();
   }
 
   #endIdle(path: string, writer: Writer): void {
+    writer.idle = null;
     if (writer.waiting.size > 0 || writer.isHolding) return;
     // From now on a command starts a new process, which finds the store free: SQLite lets both in.
     if (this.#writers.get(path) === writer) this.#writers.delete(path);

@@ -3,20 +3,27 @@
  * in an orderly way, which only the end of a process that is killed can promise (`spec/state-db-writes.md` Q3).
  */
 import { randomUUID } from 'node:crypto';
+import { ROOT_PROFILE } from '../profiles.ts';
 import { realPace } from '../state-db/write/patience.ts';
 import { StoreWriter } from '../state-db/write/store-writer.ts';
+import { StoreTranscript } from '../transcript/store-transcript.ts';
 import { WriteRefused } from '../write-refused.ts';
-import type { Command, CommandHost } from './command.ts';
+import { type Command, type CommandHost, operationContext } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { Receipts } from './receipts.ts';
-import type { CommandMessage, FromWriter, SentError, ToWriter, WriterSetup } from './writer-protocol.ts';
+import type { CommandMessage, FromWriter, ReplyMessage, SentError, ToWriter, WriterSetup } from './writer-protocol.ts';
+
+/** How often what waits is tried again. */
+const RETRY_MS = 5000;
 
 let host: CommandHost | null = null;
 let openReceipts: Receipts | null = null;
+let transcript: StoreTranscript | null = null;
+let retrying: NodeJS.Timeout | null = null;
 
 function setUp(setup: WriterSetup): CommandHost {
   const now = () => Date.now() / 1000;
-  return {
+  const made: CommandHost = {
     writer: new StoreWriter({
       path: setup.path,
       pace: realPace(setup.longestPatienceSeconds),
@@ -28,25 +35,53 @@ function setUp(setup: WriterSetup): CommandHost {
       openReceipts ??= Receipts.open(setup.receiptsPath, now());
       return openReceipts;
     },
+    transcript: () => {
+      transcript ??= new StoreTranscript({
+        writer: made.writer,
+        context: () => operationContext(made),
+        home: setup.home,
+        isNamedProfile: setup.profile !== ROOT_PROFILE,
+        onEvent: (event) => send({ kind: 'EVENT', event }),
+        rebuildIndex: async () => 'SKIPPED',
+      });
+      return transcript;
+    },
     profile: setup.profile,
     home: setup.home,
     now,
     mintUid: () => randomUUID().replaceAll('-', ''),
     running: new Set(),
   };
+  return made;
 }
 
 async function answer(message: CommandMessage): Promise<void> {
   if (host === null) throw new Error('a command came before the setup');
   const command = COMMANDS[message.command] as Command<unknown, unknown>;
-  let reply: FromWriter['reply'];
+  let reply: ReplyMessage['reply'];
   try {
     reply = { ok: true, value: await command(host, message.input, message.envelope) };
   } catch (error) {
     reply = { ok: false, error: sent(error) };
   }
-  const { quarantine } = host.writer;
-  send({ id: message.id, reply, quarantine, isHolding: false });
+  send({ kind: 'REPLY', id: message.id, reply, quarantine: host.writer.quarantine, isHolding: isHolding() });
+  retryLater();
+}
+
+function isHolding(): boolean {
+  return transcript?.queue.isHolding === true;
+}
+
+/** What waits is tried again without anybody asking, until nothing waits. */
+function retryLater(): void {
+  if (retrying !== null || !isHolding()) return;
+  retrying = setTimeout(() => {
+    void transcript?.queue.flushAll().finally(() => {
+      retrying = null;
+      if (isHolding()) retryLater();
+      else send({ kind: 'REST' });
+    });
+  }, RETRY_MS);
 }
 
 function send(message: FromWriter): void {
@@ -60,6 +95,8 @@ function sent(error: unknown): SentError {
 }
 
 function end(): void {
+  const lost = transcript?.queue.spoolAll() ?? 0;
+  if (lost > 0) process.stderr.write(`caduceus: ${lost} messages that waited could not be written to the spool.\n`);
   const quarantined = host?.writer.quarantine != null;
   host?.writer.close();
   openReceipts?.close();
@@ -74,3 +111,6 @@ process.on('message', (message: ToWriter) => {
   else end();
 });
 process.on('disconnect', end);
+// A terminal sends these to the whole group; the server tells when to end.
+process.on('SIGINT', () => {});
+process.on('SIGTERM', () => {});

@@ -2,6 +2,7 @@
  * What passes between the server and the process that writes to one store.
  */
 import type { Quarantine } from '../state-db/write/store-writer.ts';
+import type { TranscriptEvent } from '../transcript/append-queue.ts';
 import type { RefusalCode } from '../write-refused.ts';
 import type { Envelope } from './command.ts';
 import type { CommandName } from './commands.ts';
@@ -42,10 +43,24 @@ export interface SentError {
   readonly details: Record<string, unknown>;
 }
 
-export interface FromWriter {
+/** Something that the operator of the server should read. */
+export interface EventMessage {
+  readonly kind: 'EVENT';
+  readonly event: TranscriptEvent;
+}
+
+export interface ReplyMessage {
+  readonly kind: 'REPLY';
   readonly id: number;
   readonly reply: { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: SentError };
   readonly quarantine: Quarantine | null;
   /** Whether anything is kept in memory that has to stay. */
   readonly isHolding: boolean;
 }
+
+/** That the writer keeps nothing in memory any more. */
+export interface RestMessage {
+  readonly kind: 'REST';
+}
+
+export type FromWriter = ReplyMessage | EventMessage | RestMessage;

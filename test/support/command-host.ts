@@ -4,8 +4,11 @@
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { ROOT_PROFILE } from '../../src/profiles.ts';
 import { StoreWriter, type StoreWriterOptions } from '../../src/state-db/write/store-writer.ts';
-import type { CommandHost, Envelope } from '../../src/writing/command.ts';
+import type { TranscriptEvent } from '../../src/transcript/append-queue.ts';
+import { StoreTranscript } from '../../src/transcript/store-transcript.ts';
+import { type CommandHost, type Envelope, operationContext } from '../../src/writing/command.ts';
 import { COMMANDS, type CommandInput, type CommandName, type CommandResult } from '../../src/writing/commands.ts';
 import { Receipts } from '../../src/writing/receipts.ts';
 
@@ -19,6 +22,8 @@ export interface TestClock {
 export interface TestHost extends CommandHost {
   readonly clock: TestClock;
   readonly path: string;
+  /** What the append path told the operator. */
+  readonly events: readonly TranscriptEvent[];
   run<K extends CommandName>(command: K, input: CommandInput<K>, envelope?: Partial<Envelope>): Promise<CommandResult<K>>;
   /** Rows of a statement, read with a connection of their own. */
   rows(sql: string, ...parameters: unknown[]): Record<string, unknown>[];
@@ -40,12 +45,26 @@ export function commandHost(
   const pace = { elapsed: () => clock.slept, sleep, random: () => 0.5, longestSeconds: 60 };
   const writer = new StoreWriter({ path, pace, detachCjkIndex: false, cjkLibrary: null, ...options });
   let receipts: Receipts | null = null;
+  let transcript: StoreTranscript | null = null;
+  const events: TranscriptEvent[] = [];
   const host: TestHost = {
     writer,
     receipts: () => {
       receipts ??= Receipts.open(join(dirname(path), 'receipts.db'), clock.now);
       return receipts;
     },
+    transcript: () => {
+      transcript ??= new StoreTranscript({
+        writer,
+        context: () => operationContext(host),
+        home: dirname(path),
+        isNamedProfile: host.profile !== ROOT_PROFILE,
+        onEvent: (event) => events.push(event),
+        rebuildIndex: async () => 'SKIPPED',
+      });
+      return transcript;
+    },
+    events,
     profile: options.profile ?? 'default',
     home: dirname(path),
     now: () => clock.now,
