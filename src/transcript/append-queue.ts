@@ -213,12 +213,14 @@ export class AppendQueue {
     const { spool, now, onEvent } = this.#options;
     if (queue.length >= MOST_QUEUED) {
       // The file first, then out of memory (K5). A message is refused before one that was taken is lost.
+      const [oldest] = queue;
       const moved = moveToSpool(spool, id, queue, ({ message }) => message, 1);
       if (moved.stoppedBy !== null) {
         resolve({ error: new WriteRefused('QUEUE_FULL', '', { cause: moved.stoppedBy }) });
         return;
       }
       this.#spooled.add(id);
+      if (oldest !== undefined) this.#answer(id, oldest, 'QUEUED', null, id);
       onEvent({ code: 'SPOOLED', sessionId: id, count: 1, reason: null });
     }
     queue.push({ ...entry, enqueuedAt: now(), wasTried: false, waiting: [resolve] });
