@@ -6,6 +6,7 @@
 import type Database from 'better-sqlite3';
 import type { StoreShape } from '../columns.ts';
 import { FTS_TABLES, INDEX_NAMES, type IndexName } from './fts-tables.ts';
+import { inlineText } from './inline-index.ts';
 
 /** Characters of a tool row that layout X3 indexes. */
 const TOOL_PREFIX = 8192;
@@ -96,9 +97,7 @@ const withCutTools = (row: Row): string[] => [
   `${row}.tool_name`,
   `${row}.tool_calls`,
 ];
-const joined = (row: Row): string[] => [
-  `COALESCE(${row}.content, '') || ' ' || COALESCE(${row}.tool_name, '') || ' ' || COALESCE(${row}.tool_calls, '')`,
-];
+const joined = (row: Row): string[] => [inlineText(row)];
 /** Neither tools, nor runs of cron and of delegates. */
 const conversational = (row: Row): string => `${row}.role <> 'tool'
     AND COALESCE((SELECT source FROM sessions WHERE id = ${row}.session_id), '') NOT IN ('cron', 'subagent')

@@ -6,7 +6,8 @@ import type Database from 'better-sqlite3';
 import { readShape, type StoreShape } from '../columns.ts';
 import { sqliteCode } from '../health.ts';
 import { FTS_TABLES, type IndexName, lacksTokenizer, presentIndexes } from './fts-tables.ts';
-import { isMigrating, missingTriggers, syncTriggers } from './fts-triggers.ts';
+import { isMigrating, layoutOfStore, missingTriggers, syncTriggers } from './fts-triggers.ts';
+import { refillInlineIndex } from './inline-index.ts';
 import { isDamage } from './own-connection.ts';
 import { triggersAgree } from './trigger-trial.ts';
 
@@ -40,8 +41,10 @@ export interface RebuildReport {
   /** In a dry run those that would be. */
   readonly rebuilt: readonly IndexName[];
   readonly skipped: readonly SkippedIndex[];
-  /** Searches go on without the indexes. */
+  /** Searches go on without any index. */
   readonly stale: boolean;
+  /** Searches go on without the CJK index. */
+  readonly cjkStale: boolean;
   readonly triggersInstalled: readonly string[];
   /** The store stays stale because the triggers that its layout needs are not known. */
   readonly triggersUnknown: boolean;
@@ -102,6 +105,7 @@ export class IndexRebuild {
   #rebuildTable(table: IndexName): void {
     const name = FTS_TABLES[table];
     this.#db.exec(`INSERT INTO ${name}(${name}) VALUES ('rebuild')`);
+    if (table !== 'CJK' && layoutOfStore(this.#shape) === 'I') refillInlineIndex(this.#db, name);
   }
 
   /** Throws the error again when it is not about this index alone. */
@@ -171,7 +175,8 @@ export class IndexRebuild {
       dryRun,
       rebuilt: [...rebuilt],
       skipped: this.#skipped,
-      stale: GROUPS.some(({ mark }) => this.#isMarked(mark)),
+      stale: this.#isMarked('fts_stale'),
+      cjkStale: this.#isMarked('fts_cjk_stale'),
       triggersInstalled: this.#installed,
       triggersUnknown: this.#triggersUnknown,
     };

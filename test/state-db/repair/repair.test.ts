@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { listBackups } from '../../../src/state-db/repair/backup.ts';
 import { storeFingerprint } from '../../../src/state-db/repair/fingerprint.ts';
 import { type RepairStep, repairStore } from '../../../src/state-db/repair/repair.ts';
-import { buildStore } from '../../support/stores.ts';
+import { buildStore, M, S } from '../../support/stores.ts';
 import {
   bytesOf,
   countMessages,
@@ -90,6 +90,18 @@ describe('the repair of a store', () => {
     expect(countMessages(walled)).toBe(ROWS + 1);
     expect(matches(walled, 'newest')).toBe(1);
     expect(bytesOf(`${path.replace('state.db', report.backupName ?? '')}-wal`)).toBe(before);
+  });
+
+  it('an index whose pages are damaged is dropped, for the owner to make it anew; every row is kept', async () => {
+    const path = filledStore();
+    damageLeaf(path, 'messages_fts_data');
+    expect(await repairStore(path)).toMatchObject({ repaired: true, strategy: 'drop_fts_rebuild' });
+    expect(integrity(path)).toBe('ok');
+    expect(countMessages(path)).toBe(ROWS);
+    const db = new Database(path);
+    expect(db.prepare("SELECT COUNT(*) FROM sqlite_master WHERE name GLOB 'messages_fts*'").pluck().get()).toBe(0);
+    db.prepare("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', 'user', 'afterwards', 1)").run();
+    db.close();
   });
 
   it('T146: damaged rows: three attempts fail, the fourth is refused, the store keeps every byte, one copy serves all', async () => {
@@ -277,5 +289,21 @@ describe('T149: a repair that is killed', () => {
       expect(scratchFiles(path)).toEqual([]);
       expect(listBackups(path)).toHaveLength(1);
     });
+  });
+
+  it('K34: in the middle of writing the repaired store back leaves it as it was, and its copy', async () => {
+    // More than SQLite keeps in memory, so that pages are on the disk already.
+    const rows = Array.from({ length: 240 }, () => M('s', { content: 'x'.repeat(100_000) }));
+    const path = buildStore({ fts: 'none', rows: [S('s'), ...rows] });
+    missRow(path, 'idx_messages_session');
+    const before = bytesOf(path);
+    expect(spawnSync(process.execPath, [KILLED_JOB, 'repair', path, 'promoting', '22']).signal).toBe('SIGKILL');
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(MIB);
+    expect(bytesOf(path)).toBe(before);
+    expect(countMessages(path)).toBe(241);
+    expect(listBackups(path)).toHaveLength(1);
+    expect(await repairStore(path)).toMatchObject({ repaired: true, strategy: 'reindex_btree' });
+    expect(integrity(path)).toBe('ok');
+    expect(countMessages(path)).toBe(241);
   });
 });
