@@ -1,0 +1,27 @@
+/** Files that are there whole or not at all, also after a crash. */
+import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Writes `text` to `path` by way of a file beside it, for this user alone. */
+export function replaceFile(path: string, text: string): void {
+  const staged = `${path}.${process.pid}.tmp`;
+  const file = openSync(staged, 'w', 0o600);
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(staged, path);
+  syncFolderOf(path);
+}
+
+/** Makes names that were given or taken in the folder of `path` last. */
+export function syncFolderOf(path: string): void {
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
