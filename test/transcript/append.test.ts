@@ -1,7 +1,7 @@
 /** The append path over a real store (`spec/state-db-writes.md` 25.2). */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type Database from 'better-sqlite3';
+import Database from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
 import { commandHost, type TestHost } from '../support/command-host.ts';
 import { Faults } from '../support/faults.ts';
