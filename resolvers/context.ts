@@ -5,6 +5,7 @@ import type { RunSummaries } from '../src/live/journal/run-summary.ts';
 import type { LiveTurns } from '../src/live/live-turns.ts';
 import type { WebUiLiveness } from '../src/live/liveness/web-ui-liveness.ts';
 import type { SessionFeed } from '../src/live/session-feed.ts';
+import type { Maintenance } from '../src/maintenance/maintenance.ts';
 import type { ProfileRegistry } from '../src/profiles.ts';
 import type { SessionStore } from '../src/session-store.ts';
 import type { StoreWriters } from '../src/writing/store-writers.ts';
@@ -20,6 +21,8 @@ export interface Services {
   readonly runs: RunSummaries;
   /** What the Web UI's files say about turns under way. */
   readonly webUi: WebUiLiveness;
+  /** Long work on stores. */
+  readonly maintenance: Maintenance;
   /** Changes stores, one process each. */
   readonly writers: StoreWriters;
   readonly version: string;

@@ -27,5 +27,6 @@ import './live-status.ts';
 import './lease.ts';
 import './append.ts';
 import './spool.ts';
+import './maintenance.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

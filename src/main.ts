@@ -18,6 +18,7 @@ import { WebUiLiveness } from './live/liveness/web-ui-liveness.ts';
 import { SessionFeed } from './live/session-feed.ts';
 import { StoreWatches } from './live/store-watches.ts';
 import { WebUiTurns } from './live/web-ui-turns.ts';
+import { Maintenance } from './maintenance/maintenance.ts';
 import { locateHome, ProfileRegistry } from './profiles.ts';
 import { Engine } from './server/engine.ts';
 import { Gate } from './server/gate.ts';
@@ -117,7 +118,20 @@ export async function startServer(
     cjkLibrary: config.cjkLibrary,
     onEvent: (profile, event) => log.warn({ profile, ...event }, 'messages of a session could not be written as usual'),
   });
+  const maintenance = new Maintenance({
+    entry: programUrl('./maintenance/maintenance-process'),
+    now: () => Date.now() / 1000,
+    cjkLibrary: config.cjkLibrary,
+    ours: () => [process.pid, ...jobs.pids, ...writers.pids],
+    isQuarantined: (path) => writers.quarantineOf(path) !== null,
+    closeStore: async ({ profile, path }) => {
+      const reopen = await (await profiles.store(profile)).suspend();
+      await Promise.all([jobs.renew(), writers.endWriterOf(path)]);
+      return reopen;
+    },
+  });
   const services: Services = {
+    maintenance,
     profiles,
     writers,
     feed,
@@ -150,7 +164,7 @@ export async function startServer(
   const close = async () => {
     demo?.stop();
     await server.close();
-    await writers.close();
+    await Promise.all([writers.close(), maintenance.close()]);
     feed.close();
     liveTurns.close();
     watches.close();

@@ -195,5 +195,7 @@ export interface SessionStore {
   check(): Promise<void>;
   onSessions(listener: (event: SessionsEvent) => void): () => void;
   onHealth(listener: () => void): () => void;
+  /** Closes the store for work that wants it for itself; reads are told that it is busy until the function that this gives is called. */
+  suspend(): Promise<() => void>;
   close(): void;
 }

@@ -42,7 +42,6 @@ const PENDING: Readonly<Record<string, readonly string[]>> = {
     'Mutation.moveSession',
   ],
   writes: [
-    'Subscription.jobProgress',
     'Mutation.appendMessages',
     'Mutation.rewriteTranscript',
     'Mutation.rewindSession',
@@ -57,8 +56,6 @@ const PENDING: Readonly<Record<string, readonly string[]>> = {
     'Mutation.setSessionArchived',
     'Mutation.setSessionFlags',
     'Mutation.deleteSession',
-    'Mutation.rebuildSearchIndex',
-    'Mutation.repairStore',
     'Mutation.importSessions',
   ],
   doctor: ['Query.doctor', 'DoctorReport', 'Finding'],

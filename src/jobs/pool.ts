@@ -53,6 +53,23 @@ export class JobPool {
     if (this.#workers.size === 0) this.#spawn();
   }
 
+  /** Ids of its processes. */
+  get pids(): number[] {
+    return [...this.#workers].flatMap(({ process }) => process.pid ?? []);
+  }
+
+  /** Ends every process, so that none has a store open; what runs in them is lost, what waits runs in new ones. */
+  async renew(): Promise<void> {
+    const ended = [...this.#workers].map(
+      ({ process }) =>
+        new Promise<void>((resolve) => {
+          process.once('exit', () => resolve());
+        }),
+    );
+    for (const { process } of this.#workers) process.kill('SIGKILL');
+    await Promise.all(ended);
+  }
+
   get running(): number {
     return this.#workers.size;
   }

@@ -7,7 +7,7 @@ import { Catalogue, type CatalogueChange } from './catalogue.ts';
 import { highestRowId } from './catalogue-sql.ts';
 import { CatalogueSync } from './catalogue-sync.ts';
 import { patiently, patientPass, StoreConnection } from './connection.ts';
-import { describeHealth, type FileIdentity, fileIdentity, healthOf, isSameFile } from './health.ts';
+import { describeHealth, type FileIdentity, fileIdentity, healthOf, isSameFile, unreadable } from './health.ts';
 
 export interface OpenStore {
   readonly connection: StoreConnection;
@@ -66,6 +66,8 @@ export class StoreAccess {
   #maintenance: NodeJS.Timeout | null = null;
   #wasOpen = false;
   #closed = false;
+  /** Pieces of work that want the store for themselves. */
+  #suspensions = 0;
 
   constructor(path: string, options: StoreAccessOptions) {
     this.path = path;
@@ -142,6 +144,26 @@ export class StoreAccess {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Closes the store for work that wants it for itself: until the function that this gives is called, reads are told that it is busy. */
+  async suspend(): Promise<() => void> {
+    this.#suspensions++;
+    // One that is just being opened has to be open before it can be closed; one that can't be opened is closed already.
+    await this.#opening?.catch(() => {});
+    this.#cancelMaintenance();
+    this.#opened?.connection.close();
+    this.#opened = null;
+    this.#noteHealth('BUSY');
+    let isOver = false;
+    return () => {
+      if (!isOver) this.#suspensions--;
+      isOver = true;
+    };
+  }
+
+  get isSuspended(): boolean {
+    return this.#suspensions > 0;
+  }
+
   close(): void {
     this.#closed = true;
     this.#cancelMaintenance();
@@ -165,6 +187,7 @@ export class StoreAccess {
   }
 
   #open(): Promise<Opened> {
+    if (this.isSuspended) return Promise.reject(unreadable('BUSY'));
     if (this.#failure !== null && performance.now() - this.#failure.at < BACKOFF_MS) return Promise.reject(this.#failure.error);
     this.#opening ??= this.#build()
       .catch((error: unknown) => {
@@ -191,6 +214,7 @@ export class StoreAccess {
       const sync = catalogue === null ? null : new CatalogueSync(connection, catalogue);
       if (sync !== null) await patientPass(() => sync.build());
       const opened = { connection, catalogue, sync, generation: generationOf(connection), dataVersion };
+      if (this.isSuspended) throw unreadable('BUSY');
       if (this.#closed) throw new Error('the store was closed');
       this.#failure = null;
       this.#opened = opened;

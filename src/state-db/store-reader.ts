@@ -5,6 +5,7 @@ import type { JobLimits, JobPool } from '../jobs/pool.ts';
 import type { StoredSession } from '../session-store.ts';
 import { familyCatalogue } from './beyond-catalogue.ts';
 import type { Catalogue, PlacedSession } from './catalogue.ts';
+import { unreadable } from './health.ts';
 import type { ResultOf, StoreJob } from './jobs.ts';
 import type { SessionEntry } from './session-record.ts';
 import { type OpenStore, StoreAccess } from './store-access.ts';
@@ -50,7 +51,8 @@ export class StoreReader {
     return found;
   }
 
-  protected job<J extends StoreJob>(job: J, what: string): Promise<ResultOf<J>> {
+  protected async job<J extends StoreJob>(job: J, what: string): Promise<ResultOf<J>> {
+    if (this.access.isSuspended) throw unreadable('BUSY');
     const limits: JobLimits = { what, limitMs: this.options.slowReadLimitMs, setting: '--slow-read-limit' };
     return this.options.jobs.run<ResultOf<J>>(
       { path: this.options.path, strictObserver: this.options.strictObserver, epoch: this.access.epoch, job },

@@ -262,6 +262,10 @@ export class StateDbStore extends MessageStore implements SessionStore {
     });
   }
 
+  suspend(): Promise<() => void> {
+    return this.access.suspend();
+  }
+
   close(): void {
     this.access.close();
   }

@@ -85,6 +85,17 @@ export class StoreWriters {
     return value as CommandResult<K>;
   }
 
+  /** Ids of its processes. */
+  get pids(): number[] {
+    return [...this.#writers.values()].flatMap(({ process }) => process.pid ?? []);
+  }
+
+  /** Ends the process of one store, in an orderly way; a later command starts another. */
+  async endWriterOf(path: string): Promise<void> {
+    const writer = this.#writers.get(path);
+    if (writer !== undefined) await end(writer);
+  }
+
   /** Ends every process; what is queued in them goes to the spool. */
   async close(): Promise<void> {
     this.#closed = true;
