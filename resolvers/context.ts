@@ -1,6 +1,7 @@
 /**
  * What every resolver is handed: the profiles, the loaders of this request, and the signal that its client has gone.
  */
+import type { ExportFiles } from '../src/exports/export-files.ts';
 import type { RunSummaries } from '../src/live/journal/run-summary.ts';
 import type { LiveTurns } from '../src/live/live-turns.ts';
 import type { WebUiLiveness } from '../src/live/liveness/web-ui-liveness.ts';
@@ -21,6 +22,8 @@ export interface Services {
   readonly runs: RunSummaries;
   /** What the Web UI's files say about turns under way. */
   readonly webUi: WebUiLiveness;
+  /** Exports that wait to be fetched. */
+  readonly exports: ExportFiles;
   /** Long work on stores. */
   readonly maintenance: Maintenance;
   /** Changes stores, one process each. */

@@ -28,5 +28,6 @@ import './lease.ts';
 import './append.ts';
 import './spool.ts';
 import './maintenance.ts';
+import './export.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

@@ -11,6 +11,7 @@ import { schema } from '../schema/index.ts';
 import { collapseRepeats } from './collapse-repeats.ts';
 import { type Config, readConfig, SETTINGS } from './config.ts';
 import { CaduceusError } from './errors.ts';
+import { ExportFiles } from './exports/export-files.ts';
 import { JobPool } from './jobs/pool.ts';
 import { RunSummaries } from './live/journal/run-summary.ts';
 import { LiveTurns } from './live/live-turns.ts';
@@ -130,7 +131,9 @@ export async function startServer(
       return reopen;
     },
   });
+  const exports = new ExportFiles(join(config.stateDir, `exports-${process.pid}`));
   const services: Services = {
+    exports,
     maintenance,
     profiles,
     writers,
@@ -157,6 +160,7 @@ export async function startServer(
     graphql,
     gate,
     token,
+    exports,
     log,
     maxBodyBytes: config.maxBodyBytes,
     maxSubscriptions: config.maxSubscriptions,
@@ -164,7 +168,7 @@ export async function startServer(
   const close = async () => {
     demo?.stop();
     await server.close();
-    await Promise.all([writers.close(), maintenance.close()]);
+    await Promise.all([writers.close(), maintenance.close(), exports.close()]);
     feed.close();
     liveTurns.close();
     watches.close();

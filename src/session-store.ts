@@ -27,6 +27,7 @@ import type { LifecycleStatus } from './state-db/session-state.ts';
 import type { TranscriptView } from './state-db/transcript.ts';
 import type { ModelUsage, UsageBucket, UsageDimension, UsageFilter } from './state-db/usage.ts';
 import type { MessageView } from './state-db/visibility.ts';
+import type { ExportRequest, WrittenExport } from './state-db/write-export.ts';
 
 export interface StoredSession extends SessionEntry {
   readonly profile: string;
@@ -195,6 +196,8 @@ export interface SessionStore {
   check(): Promise<void>;
   onSessions(listener: (event: SessionsEvent) => void): () => void;
   onHealth(listener: () => void): () => void;
+  /** Writes a session to a file; null for an unknown one. Throws EXPORT_TOO_LARGE. */
+  writeExport(request: Omit<ExportRequest, 'largest'>): Promise<WrittenExport | null>;
   /** Closes the store for work that wants it for itself; reads are told that it is busy until the function that this gives is called. */
   suspend(): Promise<() => void>;
   close(): void;

@@ -1,10 +1,13 @@
 /**
  * The HTTP server: one gate, then a handful of paths.
  */
+import { createReadStream } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import type { Logger } from 'pino';
 import { CaduceusError } from '../errors.ts';
+import type { ExportFiles } from '../exports/export-files.ts';
 import type { Engine, EngineContext } from './engine.ts';
 import type { Gate, Refusal } from './gate.ts';
 import { type GraphQLHttp, refusal, send } from './graphql-http.ts';
@@ -14,12 +17,15 @@ import { GRAPHIQL_POLICY, graphiqlPage, SIGN_IN_PAGE, SIGN_IN_POLICY } from './p
 import type { TokenCheck } from './token.ts';
 
 export const ENDPOINT = '/graphql';
+const EXPORTS = '/exports/';
 
 export interface HttpServerOptions<C extends EngineContext> {
   readonly engine: Engine<C>;
   readonly graphql: GraphQLHttp<C>;
   readonly gate: Gate;
   readonly token: TokenCheck | null;
+  /** Files that clients asked for. */
+  readonly exports: ExportFiles;
   readonly log: Logger;
   readonly maxBodyBytes: number;
   readonly maxSubscriptions: number;
@@ -83,6 +89,7 @@ export class HttpServer<C extends EngineContext> {
     if (path === '/' && request.method === 'GET') return this.#page200(request, response);
     if (path === '/sign-in' && request.method === 'POST') return this.#signIn(request, response);
     if (path === ENDPOINT) return this.#graphql(request, response);
+    if (path?.startsWith(EXPORTS)) return this.#export(path.slice(EXPORTS.length), request, response);
     send(response, 404, refusal('NOT_FOUND', `There is nothing here. GraphQL is at ${ENDPOINT}, GraphiQL at /.`));
   }
 
@@ -98,6 +105,21 @@ export class HttpServer<C extends EngineContext> {
     const refused = gate.refuseUnsigned(request.headers) ?? gate.refuseForgeable(request.method, request.headers);
     if (refused !== null) return deny(response, refused);
     await graphql.handle(request, response);
+  }
+
+  async #export(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { gate, exports } = this.#options;
+    const refused = gate.refuseUnsigned(request.headers);
+    if (refused !== null) return deny(response, refused);
+    const file = request.method === 'GET' ? exports.find(id) : null;
+    if (file === null)
+      return send(response, 404, refusal('NOT_FOUND', 'There is no such export, or its hour is over. Export the session again.'));
+    response.writeHead(200, {
+      'content-type': 'application/jsonl; charset=utf-8',
+      'content-disposition': `attachment; filename="${file.name}"`,
+      'cache-control': 'no-store',
+    });
+    await pipeline(createReadStream(file.path), response);
   }
 
   async #page200(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -10,7 +10,7 @@ import { decodeMessage, type MessageRecord } from './message-row.ts';
 import { type SessionDetails, sessionDetails } from './session-details.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { StoreReading } from './store-reading.ts';
-import { isLiveSql } from './visibility.ts';
+import { isLiveSql, isVisibleSql } from './visibility.ts';
 
 export type ExportedRow = Readonly<Record<string, unknown>>;
 
@@ -25,20 +25,23 @@ export interface ExportedLineage extends ExportedSession {
   readonly message_count: number;
 }
 
+export interface ExportOptions {
+  /** Live rows that a session may have; 0 is no limit. */
+  readonly largest: number;
+  /** Also rows that a compression archived. */
+  readonly includeArchivedRows?: boolean;
+}
+
 /**
  * The sessions that exist, in the order given, each with its live rows. Throws EXPORT_TOO_LARGE with count and limit when one has more
  * rows than `largest` (9.6; 0 is no limit), before any message is read.
  */
-export function exportSessions(
-  connection: StoreReading,
-  sessions: readonly SessionRecord[],
-  options: { readonly largest: number },
-): ExportedSession[] {
+export function exportSessions(connection: StoreReading, sessions: readonly SessionRecord[], options: ExportOptions): ExportedSession[] {
   return connection.snapshot(() => {
     const ids = sessions.map(({ id }) => id);
     refuseTooLarge(connection, ids, options.largest);
     const details = sessionDetails(connection, ids);
-    const messages = liveMessages(connection, ids);
+    const messages = exportedRows(connection, ids, options.includeArchivedRows === true);
     return sessions.map((session) => ({
       ...exportedSession(session, details.get(session.id) ?? null),
       id: session.id,
@@ -52,7 +55,7 @@ export function exportLineage<N extends SessionRecord & LineageNode>(
   connection: StoreReading,
   graph: LineageGraph<N>,
   start: N,
-  options: { readonly largest: number },
+  options: ExportOptions,
 ): ExportedLineage {
   const records = compressionLineage(graph, start).flatMap((id) => graph.get(id) ?? []);
   const segments = exportSessions(connection, records, options);
@@ -81,10 +84,11 @@ function refuseTooLarge(connection: StoreReading, ids: readonly string[], larges
   );
 }
 
-function liveMessages(connection: StoreReading, ids: readonly string[]): Map<string, MessageRecord[]> {
+function exportedRows(connection: StoreReading, ids: readonly string[], archived: boolean): Map<string, MessageRecord[]> {
+  const { shape } = connection;
   const rows = connection.all(
     `SELECT ${messageColumns(connection, 'm')} FROM json_each(?) s CROSS JOIN messages m ON m.session_id = s.value
-     WHERE ${isLiveSql(connection.shape, 'm')} ORDER BY m.id`,
+     WHERE ${archived ? isVisibleSql(shape, 'm') : isLiveSql(shape, 'm')} ORDER BY m.id`,
     [idList(ids)],
   );
   const bySession = new Map<string, MessageRecord[]>();

@@ -12,12 +12,14 @@ import { type SearchAnswer, type SearchQuery, search } from './search/search.ts'
 import { type StoreCounts, storeCounts } from './status.ts';
 import { readTranscripts, type Transcript, type TranscriptRequest } from './transcript.ts';
 import { type UsageBucket, type UsageDimension, type UsageFilter, usageBuckets } from './usage.ts';
+import { type ExportRequest, type WrittenExport, writeExport } from './write-export.ts';
 
 export type StoreJob =
   | { readonly kind: 'search'; readonly query: SearchQuery; readonly generation: string }
   | { readonly kind: 'usage'; readonly filter: UsageFilter; readonly groupBy: readonly UsageDimension[]; readonly profile: string }
   | { readonly kind: 'list'; readonly query: ListQuery; readonly page: PageRequest; readonly generation: string }
   | { readonly kind: 'counts' }
+  | { readonly kind: 'export'; readonly request: ExportRequest }
   | { readonly kind: 'totals'; readonly query: ListQuery }
   | { readonly kind: 'transcripts'; readonly requests: readonly TranscriptRequest[]; readonly largest: number }
   | { readonly kind: 'messagePages'; readonly requests: readonly MessagePageRequest[]; readonly generation: string }
@@ -29,6 +31,7 @@ export interface StoreJobResults {
   list: Page<PlacedSession>;
   totals: ListTotals;
   counts: StoreCounts;
+  export: WrittenExport | null;
   transcripts: (Transcript | 'TOO_LARGE')[];
   messagePages: Page<PagedMessage>[];
   messageCounts: number[];
@@ -55,6 +58,8 @@ export function runStoreJob(connection: StoreConnection, job: StoreJob): StoreJo
       return sqlListPage(connection, job.query, job.page, job.generation);
     case 'counts':
       return storeCounts(connection);
+    case 'export':
+      return writeExport(connection, job.request);
     case 'totals':
       return sqlListTotals(connection, job.query);
     case 'transcripts':

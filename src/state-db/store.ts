@@ -36,6 +36,7 @@ import { type LifecycleStatus, lifecycleStatuses } from './session-state.ts';
 import { readStatus } from './status.ts';
 import type { StoreEvent } from './store-access.ts';
 import { type ModelUsage, modelUsage, type UsageBucket, type UsageDimension, type UsageFilter } from './usage.ts';
+import type { ExportRequest, WrittenExport } from './write-export.ts';
 
 const RECENT_TURNS = 20;
 /** Rows of several sessions that are read at a time. */
@@ -260,6 +261,10 @@ export class StateDbStore extends MessageStore implements SessionStore {
     return this.access.onEvent((event) => {
       if (event.kind === 'HEALTH') listener();
     });
+  }
+
+  writeExport(request: Omit<ExportRequest, 'largest'>): Promise<WrittenExport | null> {
+    return this.job({ kind: 'export', request: { ...request, largest: this.options.largestTranscript } }, 'The export');
   }
 
   suspend(): Promise<() => void> {

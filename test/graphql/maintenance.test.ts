@@ -6,6 +6,7 @@ import Database from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
 import { copyStore } from '../support/golden.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { createSocketClient } from '../support/sockets.ts';
 import { buildStore, M, S, temporaryFolder } from '../support/stores.ts';
 
 const servers: TestServer[] = [];
@@ -72,6 +73,28 @@ describe('a store with a damaged search index', () => {
     } finally {
       holder.kill('SIGKILL');
     }
+  });
+});
+
+describe('a job', () => {
+  it('is followed by its id to its end, and asked for again afterwards', async () => {
+    const server = await serve(homeWith('fts-damaged'));
+    const { job: started } = (await run(server, 'rebuildSearchIndex', REBUILD, { waitSeconds: 0 })) as {
+      job: { jobId: string; state: string };
+    };
+    expect(started.state).toBe('RUNNING');
+    const client = createSocketClient(server);
+    const query = 'subscription ($jobId: ID!) { jobProgress(jobId: $jobId) { state kind done total } }';
+    const states: { state: string; kind: string; total: number | null }[] = [];
+    for await (const { data } of client.iterate<{ jobProgress: (typeof states)[number] }>({ query, variables: { jobId: started.jobId } })) {
+      if (data != null) states.push(data.jobProgress);
+    }
+    await client.dispose();
+    expect(states.at(-1)).toMatchObject({ state: 'DONE', kind: 'REBUILD_INDEX' });
+    expect(states.some(({ total }) => total === 2)).toBe(true);
+    expect(await server.read('query ($id: ID!) { job(jobId: $id) { state problem } }', { id: started.jobId })).toEqual({
+      job: { state: 'DONE', problem: null },
+    });
   });
 });
 
