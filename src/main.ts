@@ -30,6 +30,9 @@ import { StateDbStore } from './state-db/store.ts';
 import { SidecarWatch } from './web-ui/sidecar-watch.ts';
 import { StoreWriters } from './writing/store-writers.ts';
 
+/** How long a message that can't be written waits for a new index. */
+const REBUILD_WAIT_MS = 60_000;
+
 export interface RunningServer {
   /** Without the token. */
   readonly url: string;
@@ -117,6 +120,17 @@ export async function startServer(
     longestPatienceSeconds: config.writePatience,
     detachCjkIndex: config.detachCjkIndex,
     cjkLibrary: config.cjkLibrary,
+    rebuildIndex: async (store) => {
+      const work = { kind: 'REBUILD_INDEX', tables: null, dryRun: false, lastRebuildAt: maintenance.lastRebuildOf(store.path) } as const;
+      try {
+        const { jobId } = maintenance.start(store, work);
+        const { state } = await maintenance.outcome(jobId, REBUILD_WAIT_MS);
+        return state === 'DONE' ? 'REBUILT' : 'SKIPPED';
+      } catch (error) {
+        log.warn({ err: error, profile: store.profile }, 'the search index could not be rebuilt');
+        return 'SKIPPED';
+      }
+    },
     onEvent: (profile, event) => log.warn({ profile, ...event }, 'messages of a session could not be written as usual'),
   });
   const maintenance = new Maintenance({

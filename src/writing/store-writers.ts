@@ -21,6 +21,8 @@ export interface StoreWritersOptions {
   readonly cjkLibrary: string | null;
   /** What the operator should read. */
   readonly onEvent: (profile: string, event: TranscriptEvent) => void;
+  /** Makes the search indexes of a store anew; SKIPPED where that may not be done now. */
+  readonly rebuildIndex: (store: StoreAddress) => Promise<'REBUILT' | 'SKIPPED'>;
   readonly idleMs?: number;
 }
 
@@ -133,6 +135,8 @@ export class StoreWriters {
   #receive(store: StoreAddress, writer: Writer, message: FromWriter): void {
     if (message.kind === 'EVENT') this.#options.onEvent(store.profile, message.event);
     else if (message.kind === 'REPLY') this.#settle(store.path, writer, message);
+    else if (message.kind === 'REBUILD')
+      void this.#options.rebuildIndex(store).then((outcome) => tell(writer, { kind: 'REBUILD', outcome }));
     else {
       writer.isHolding = false;
       this.#rest(store.path, writer);

@@ -20,6 +20,7 @@ let host: CommandHost | null = null;
 let openReceipts: Receipts | null = null;
 let transcript: StoreTranscript | null = null;
 let retrying: NodeJS.Timeout | null = null;
+let rebuilt: ((outcome: 'REBUILT' | 'SKIPPED') => void) | null = null;
 
 function setUp(setup: WriterSetup): CommandHost {
   const now = () => Date.now() / 1000;
@@ -42,7 +43,7 @@ function setUp(setup: WriterSetup): CommandHost {
         home: setup.home,
         isNamedProfile: setup.profile !== ROOT_PROFILE,
         onEvent: (event) => send({ kind: 'EVENT', event }),
-        rebuildIndex: async () => 'SKIPPED',
+        rebuildIndex,
       });
       return transcript;
     },
@@ -53,6 +54,14 @@ function setUp(setup: WriterSetup): CommandHost {
     running: new Set(),
   };
   return made;
+}
+
+/** The server knows which processes are its own, so it does the work. The queue asks once at a time. */
+function rebuildIndex(): Promise<'REBUILT' | 'SKIPPED'> {
+  return new Promise((resolve) => {
+    rebuilt = resolve;
+    send({ kind: 'REBUILD' });
+  });
 }
 
 async function answer(message: CommandMessage): Promise<void> {
@@ -108,6 +117,7 @@ function end(): void {
 process.on('message', (message: ToWriter) => {
   if (message.kind === 'SETUP') host = setUp(message);
   else if (message.kind === 'COMMAND') void answer(message);
+  else if (message.kind === 'REBUILD') rebuilt?.(message.outcome);
   else end();
 });
 process.on('disconnect', end);

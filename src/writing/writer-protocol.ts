@@ -34,7 +34,14 @@ export interface EndMessage {
   readonly kind: 'END';
 }
 
-export type ToWriter = WriterSetup | CommandMessage | EndMessage;
+/** The answer to `REBUILD`. */
+export interface RebuildMessage {
+  readonly kind: 'REBUILD';
+  /** SKIPPED: others have the store open, or it was rebuilt a moment ago. */
+  readonly outcome: 'REBUILT' | 'SKIPPED';
+}
+
+export type ToWriter = WriterSetup | CommandMessage | EndMessage | RebuildMessage;
 
 export interface SentError {
   /** A refusal's code; null for a defect. */
@@ -63,4 +70,9 @@ export interface RestMessage {
   readonly kind: 'REST';
 }
 
-export type FromWriter = ReplyMessage | EventMessage | RestMessage;
+/** Asks for a new search index, without which no message can be written (A13). */
+export interface RebuildRequest {
+  readonly kind: 'REBUILD';
+}
+
+export type FromWriter = ReplyMessage | EventMessage | RestMessage | RebuildRequest;

@@ -35,7 +35,11 @@ export interface TestHost extends CommandHost {
 /** Sleeping takes no time, but the clock of the patience moves. */
 export function commandHost(
   path: string,
-  options: Partial<StoreWriterOptions> & { readonly now?: number; readonly profile?: string } = {},
+  options: Partial<StoreWriterOptions> & {
+    readonly now?: number;
+    readonly profile?: string;
+    readonly rebuildIndex?: () => Promise<'REBUILT' | 'SKIPPED'>;
+  } = {},
 ): TestHost {
   const clock: TestClock = { now: options.now ?? 1000, slept: 0 };
   const sleep = async (ms: number) => {
@@ -60,7 +64,7 @@ export function commandHost(
         home: dirname(path),
         isNamedProfile: host.profile !== ROOT_PROFILE,
         onEvent: (event) => events.push(event),
-        rebuildIndex: async () => 'SKIPPED',
+        rebuildIndex: async () => (await options.rebuildIndex?.()) ?? 'SKIPPED',
       });
       return transcript;
     },

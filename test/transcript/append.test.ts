@@ -415,6 +415,61 @@ describe('a damaged index', () => {
   });
 });
 
+describe('an index that can not be set aside', () => {
+  /** Without the table for the note there is nothing to fall back on. */
+  const openWith = (rebuildIndex: () => Promise<'REBUILT' | 'SKIPPED'>) => {
+    const path = buildStore({ schema: 31, rows: [S('s')], extra: (db) => db.exec('DROP TABLE state_meta') });
+    const host = commandHost(path, { onStatement: faults.onStatement, rebuildIndex });
+    hosts.push(host);
+    return host;
+  };
+
+  it('T40, T41: is rebuilt, and every message is written once', async () => {
+    let rebuilds = 0;
+    const host = openWith(async () => {
+      rebuilds++;
+      faults.heal();
+      return 'REBUILT';
+    });
+    faults.fail('INSERT INTO messages', 'SQLITE_CORRUPT_VTAB');
+    const outcomes = await Promise.all([say(host, 'm1'), say(host, 'm2')]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['COMMITTED', 'COMMITTED']);
+    expect(stored(host)).toEqual(['m1', 'm2']);
+    expect(rebuilds).toBe(1);
+  });
+
+  it('T42: is not rebuilt again within five minutes', async () => {
+    let rebuilds = 0;
+    const host = openWith(async () => {
+      rebuilds++;
+      return 'REBUILT';
+    });
+    faults.fail('INSERT INTO messages', 'SQLITE_CORRUPT_VTAB');
+    expect(await say(host, 'a')).toMatchObject({ status: 'QUEUED', problem: { code: 'FTS_INDEX_DAMAGED' } });
+    host.clock.now += 10;
+    await say(host, 'b');
+    expect(rebuilds).toBe(1);
+    host.clock.now += 300;
+    await say(host, 'c');
+    expect(rebuilds).toBe(2);
+  });
+
+  it('T43: is tried again when others had the store open', async () => {
+    let rebuilds = 0;
+    const host = openWith(async () => {
+      rebuilds++;
+      return 'SKIPPED';
+    });
+    faults.fail('INSERT INTO messages', 'SQLITE_CORRUPT_VTAB');
+    await say(host, 'a');
+    await say(host, 'b');
+    expect(rebuilds).toBe(2);
+    faults.heal();
+    await say(host, 'c');
+    expect(stored(host)).toEqual(['a', 'b', 'c']);
+  });
+});
+
 describe('errors of the disk', () => {
   it('T160: at the begin are tried once more, inside the write never', async () => {
     const host = open();
