@@ -50,7 +50,7 @@ export interface QueuedEntry {
 
 /** For the server's log: codes and counts, nothing of a message. */
 export interface TranscriptEvent {
-  readonly code: 'SPOOLED' | 'STALLED' | 'DIVERTED' | 'REROUTED' | 'DEAD_LETTER' | 'SPOOL_STOPPED';
+  readonly code: 'SPOOLED' | 'STALLED' | 'DIVERTED' | 'REROUTED' | 'DEAD_LETTER' | 'SPOOL_STOPPED' | 'SPOOL_HELD';
   readonly sessionId: string;
   readonly count: number;
   readonly reason: string | null;
@@ -171,11 +171,18 @@ export class AppendQueue {
     for (const id of new Set([...this.#queues.keys(), ...this.#spooled])) await this.#drain(id);
   }
 
-  /** Forgets what waits for a session: its transcript was rewritten, so that it belongs to another one (10.2, RW3). */
-  forget(sessionId: string): number {
+  /**
+   * Forgets what waits for a session and was taken up to a time (epoch seconds): its transcript was rewritten, so that it belongs to another
+   * one (10.2, RW3). Gives how many messages that were.
+   */
+  forget(sessionId: string, upTo = Number.POSITIVE_INFINITY): number {
     const id = this.#follow(sessionId);
-    const queue = this.#queues.get(id) ?? [];
-    this.#queues.delete(id);
+    const waiting = this.#queues.get(id) ?? [];
+    const queue = waiting.filter(({ enqueuedAt }) => enqueuedAt <= upTo);
+    this.#queues.set(
+      id,
+      waiting.filter(({ enqueuedAt }) => enqueuedAt > upTo),
+    );
     this.#clear(id);
     for (const entry of queue) settle(entry, { error: new WriteRefused('TRANSCRIPT_CHANGED', 'The waiting message was dropped.') });
     return queue.length;

@@ -26,6 +26,7 @@ export class StoreTranscript {
   readonly queue: AppendQueue;
   readonly spool: SpoolDirectory;
   readonly store: TranscriptStore;
+  readonly onEvent: (event: TranscriptEvent) => void;
   /** Sessions that this process wrote to: one that is gone since then may come back (T56). */
   readonly written = new Set<string>();
 
@@ -35,6 +36,7 @@ export class StoreTranscript {
       writer.read(work).catch((error: unknown) => {
         throw unreadableAsRefusal(error);
       });
+    this.onEvent = onEvent;
     this.spool = new SpoolDirectory(home, {
       namedProfile: isNamedProfile,
       now: () => now() * 1000,

@@ -74,6 +74,7 @@ export function operationCommand<Input, Plan, Result>(
               reading(host, (store) => operation.wasMade?.(store, planned as Result) ?? false),
             );
       await options.afterwards?.(host, result);
+      if (id !== null) host.receipts().settled(id);
       return result;
     };
     return options.excludesAppends === true ? host.transcript().queue.exclusive(work) : work();
@@ -128,7 +129,7 @@ async function settle(
   found: Receipt,
   wasMade: (planned: unknown) => Promise<boolean>,
 ): Promise<string | null> {
-  if (found.state === 'DONE') return found.result;
+  if (found.state === 'DONE' || found.state === 'SETTLED') return found.result;
   const isRunning = receipts.isOwn(found) ? host.running.has(found.clientMutationId) : receipts.isOwnerAlive(found);
   if (isRunning) throw new WriteRefused('IN_PROGRESS');
   // What isn't planned was never committed.

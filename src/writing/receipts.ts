@@ -2,13 +2,13 @@
  * What became of mutations, by the id that their client gave them (`spec/state-db-writes.md` 13.3): a repeat gets the first answer, and the work
  * is not done twice. Kept in a file of this server, never in a store.
  *
- * A receipt is PENDING before the store is touched, PLANNED with its result right before the commit, DONE after it. Whoever finds a PLANNED
- * one whose process is gone looks into the store for what was planned.
+ * A receipt is PENDING before the store is touched, PLANNED with its result right before the commit, DONE after it, SETTLED once the files
+ * that belong to the change followed. Whoever finds a PLANNED one whose process is gone looks into the store for what was planned.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
-export type ReceiptState = 'PENDING' | 'PLANNED' | 'DONE';
+export type ReceiptState = 'PENDING' | 'PLANNED' | 'DONE' | 'SETTLED';
 
 export interface Receipt {
   readonly clientMutationId: string;
@@ -27,8 +27,9 @@ export interface Receipt {
 const SCHEMA = `CREATE TABLE IF NOT EXISTS receipts (
   client_mutation_id TEXT PRIMARY KEY, mutation TEXT NOT NULL, profile TEXT NOT NULL, input_hash TEXT NOT NULL,
   state TEXT NOT NULL, result TEXT, owner TEXT NOT NULL, created_at REAL NOT NULL) STRICT`;
-const SELECT = `SELECT client_mutation_id AS clientMutationId, mutation, profile, input_hash AS inputHash, state, result, owner,
-  created_at AS createdAt FROM receipts WHERE client_mutation_id = ?`;
+const COLUMNS =
+  'client_mutation_id AS clientMutationId, mutation, profile, input_hash AS inputHash, state, result, owner, created_at AS createdAt';
+const SELECT = `SELECT ${COLUMNS} FROM receipts WHERE client_mutation_id = ?`;
 const KEPT_SECONDS = 90 * 86_400;
 const BUSY_TIMEOUT_MS = 5000;
 const SYNCHRONOUS_FULL = 2;
@@ -83,9 +84,23 @@ export class Receipts {
       .run(JSON.stringify(result), clientMutationId);
   }
 
+  /** What follows a change, on files beside the store, is done too. */
+  settled(clientMutationId: string): void {
+    this.#db.prepare("UPDATE receipts SET state = 'SETTLED' WHERE client_mutation_id = ?").run(clientMutationId);
+  }
+
+  /** Changes of a profile, of these mutations, after which something is left to do. */
+  unsettled(profile: string, mutations: readonly string[]): Receipt[] {
+    return this.#db
+      .prepare<[string, string], Receipt>(
+        `SELECT ${COLUMNS} FROM receipts WHERE profile = ? AND state = 'DONE' AND mutation IN (SELECT value FROM json_each(?))`,
+      )
+      .all(profile, JSON.stringify(mutations));
+  }
+
   /** After a refusal that left the store as it was: the same id may be used again. */
   forget(clientMutationId: string): void {
-    this.#db.prepare("DELETE FROM receipts WHERE client_mutation_id = ? AND state <> 'DONE'").run(clientMutationId);
+    this.#db.prepare("DELETE FROM receipts WHERE client_mutation_id = ? AND state IN ('PENDING', 'PLANNED')").run(clientMutationId);
   }
 
   /** Whether the process that took the receipt can still be at work on it; doubt counts as yes. */
@@ -149,8 +164,9 @@ export function findReceipt(path: string, clientMutationId: string): FoundReceip
     const receipt = db.prepare<[string], Receipt>(SELECT).get(clientMutationId);
     if (receipt === undefined) return null;
     const { mutation, profile, createdAt } = receipt;
-    const state = receipt.state === 'DONE' ? 'DONE' : isAlive(receipt.owner) ? 'RUNNING' : 'INDETERMINATE';
-    const result: unknown = receipt.state === 'DONE' && receipt.result !== null ? JSON.parse(receipt.result) : null;
+    const isDone = receipt.state === 'DONE' || receipt.state === 'SETTLED';
+    const state = isDone ? 'DONE' : isAlive(receipt.owner) ? 'RUNNING' : 'INDETERMINATE';
+    const result: unknown = isDone && receipt.result !== null ? JSON.parse(receipt.result) : null;
     return { clientMutationId, mutation, profile, state, result, createdAt };
   } finally {
     db.close();

@@ -10,6 +10,7 @@ import { StoreTranscript } from '../transcript/store-transcript.ts';
 import { WriteRefused } from '../write-refused.ts';
 import { type Command, type CommandHost, operationContext } from './command.ts';
 import { COMMANDS } from './commands.ts';
+import { forgetWhatWasLeft } from './forget-pending.ts';
 import { Receipts } from './receipts.ts';
 import type { CommandMessage, FromWriter, ReplyMessage, SentError, ToWriter, WriterSetup } from './writer-protocol.ts';
 
@@ -20,6 +21,8 @@ let host: CommandHost | null = null;
 let openReceipts: Receipts | null = null;
 let transcript: StoreTranscript | null = null;
 let retrying: NodeJS.Timeout | null = null;
+/** What an earlier process did not come to; before the first write. */
+let leftovers: Promise<void> | null = null;
 let rebuilt: ((outcome: 'REBUILT' | 'SKIPPED') => void) | null = null;
 
 function setUp(setup: WriterSetup): CommandHost {
@@ -69,6 +72,10 @@ async function answer(message: CommandMessage): Promise<void> {
   const command = COMMANDS[message.command] as Command<unknown, unknown>;
   let reply: ReplyMessage['reply'];
   try {
+    if (!message.envelope.dryRun) {
+      leftovers ??= forgetWhatWasLeft(host);
+      await leftovers;
+    }
     reply = { ok: true, value: await command(host, message.input, message.envelope) };
   } catch (error) {
     reply = { ok: false, error: sent(error) };
