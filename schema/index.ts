@@ -25,5 +25,7 @@ import './live.ts';
 import './live-turn.ts';
 import './live-status.ts';
 import './lease.ts';
+import './rewind.ts';
+import './rewrite.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();
