@@ -3,5 +3,8 @@
  */
 import type { CommandHost } from '../writing/command.ts';
 
-/** Forgets the retry queue of a session whose transcript was rewritten or rewound, and retires its spool entries. Never throws. */
-export async function forgetPending(_host: CommandHost, _sessionId: string): Promise<void> {}
+/**
+ * Forgets what the retry queue of a session holds since before `madeAt` (epoch seconds), when its transcript was rewritten or rewound, and
+ * retires its spool entries from before then. Called again when the client repeats the mutation: what came later stays. Never throws.
+ */
+export async function forgetPending(_host: CommandHost, _sessionId: string, _madeAt: number): Promise<void> {}

@@ -14,11 +14,11 @@ export const COMMANDS = {
   releaseTurnLease: operationCommand('releaseTurnLease', releaseTurnLease),
   rewindSession: operationCommand('rewindSession', rewindSession, {
     withReceipt: (result, receipt) => ({ ...result, receipt }),
-    afterwards: (host, { sessionId }) => forgetPending(host, sessionId),
+    afterwards: (host, { sessionId, madeAt }) => forgetPending(host, sessionId, madeAt ?? host.now()),
   }),
   restoreRewind,
   rewriteTranscript: operationCommand('rewriteTranscript', rewriteTranscript, {
-    afterwards: (host, { sessionId }) => forgetPending(host, sessionId),
+    afterwards: (host, { sessionId, madeAt }) => forgetPending(host, sessionId, madeAt ?? host.now()),
   }),
 } as const;
 

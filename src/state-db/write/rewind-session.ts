@@ -24,11 +24,13 @@ export interface RewoundSession extends RewoundRows {
   readonly targetText: string;
   /** Shows later what was undone, so that it can be restored; null in a dry run. */
   readonly receipt: string | null;
+  /** Epoch seconds; null in a dry run. */
+  readonly madeAt: number | null;
 }
 
 interface SessionPlan {
   readonly rewind: RewindPlan;
-  readonly turns: Pick<RewoundSession, 'turnsUndone' | 'targetText' | 'receipt'>;
+  readonly turns: Pick<RewoundSession, 'turnsUndone' | 'targetText' | 'receipt' | 'madeAt'>;
 }
 
 /** Throws `WriteRefused`: NOTHING_TO_REWIND, NOT_RETRYABLE, TRANSCRIPT_CHANGED, and what guards refuse. */
@@ -53,9 +55,9 @@ export const rewindSession: StoreOperation<RewindSessionInput, SessionPlan, Rewo
       if (text === null) throw new WriteRefused('NOT_RETRYABLE');
     }
     const rewind = planRewind(store, admitted, { sessionId, targetId: target.rowId, preserveHandoff: target.isComposite });
-    return { rewind, turns: { turnsUndone: Math.min(wanted, turns.length), targetText: text, receipt: null } };
+    return { rewind, turns: { turnsUndone: Math.min(wanted, turns.length), targetText: text, receipt: null, madeAt: null } };
   },
-  execute: (transaction, { rewind, turns }, context) => ({ ...executeRewind(transaction, rewind, context), ...turns }),
+  execute: (transaction, { rewind, turns }, context) => ({ ...executeRewind(transaction, rewind, context), ...turns, madeAt: context.now }),
   preview: ({ rewind, turns }) => ({ ...rewind.rows, ...turns }),
   wasMade: wasRewound,
 };

@@ -47,6 +47,8 @@ export interface RewrittenTranscript {
   readonly retiredIds: readonly string[];
   /** Rows that are gone. */
   readonly deletedIds: readonly string[];
+  /** Epoch seconds; null in a dry run. */
+  readonly madeAt: number | null;
 }
 
 interface RewritePlan {
@@ -101,7 +103,12 @@ export const rewriteTranscript: StoreOperation<RewriteTranscriptInput, RewritePl
     });
     recountSession(transaction, sessionId);
     completeDisplayIndex(transaction, sessionId);
-    return { ...resultOf(plan), insertedIds: inserted.map(({ rowId }) => rowId), insertedUids: inserted.map(({ uid }) => uid) };
+    return {
+      ...resultOf(plan),
+      insertedIds: inserted.map(({ rowId }) => rowId),
+      insertedUids: inserted.map(({ uid }) => uid),
+      madeAt: now,
+    };
   },
   preview: resultOf,
   wasMade,
@@ -136,7 +143,7 @@ function admitRewrite(store: StoreReading, input: RewriteTranscriptInput, now: n
 
 function resultOf({ input, kept, retiredIds, deletedIds }: RewritePlan): RewrittenTranscript {
   const inserted = input.messages.length - kept;
-  return { sessionId: input.sessionId, kept, inserted, insertedIds: [], insertedUids: [], retiredIds, deletedIds };
+  return { sessionId: input.sessionId, kept, inserted, insertedIds: [], insertedUids: [], retiredIds, deletedIds, madeAt: null };
 }
 
 /** K18, K38: judged by both ends, what went and what came. Throws when they tell different tales. */
