@@ -266,6 +266,22 @@ describe('a restored rewind', () => {
     expect(storeFaults(host.path, ['s'])).toEqual([]);
   });
 
+  it('has its messages in their old place again, among the archived copies that stayed in view', async () => {
+    open([user('u', { timestamp: 5 }), assistant('a'), user('u', { timestamp: 5, active: 0, compacted: 1 })]);
+    const slots = () =>
+      host.rows('SELECT display_order AS slot FROM messages WHERE active = 1 OR compacted = 1 ORDER BY id').map(({ slot }) => slot);
+    const { receipt } = await rewind();
+    expect(slots()).toEqual([3]);
+    await restore(receipt);
+    expect(slots()).toEqual([1, 2, 1]);
+    expect(storeFaults(host.path, ['s'])).toEqual([]);
+    const { receipt: again } = await rewind();
+    expect(slots()).toEqual([3]);
+    await restore(again);
+    expect(slots()).toEqual([1, 2, 1]);
+    expect(storeFaults(host.path, ['s'])).toEqual([]);
+  });
+
   it('T94: is refused when the session went on', async () => {
     open(TWO);
     const { receipt } = await rewind();

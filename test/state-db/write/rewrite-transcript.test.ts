@@ -145,6 +145,13 @@ describe('a rewrite', () => {
     expect(storeFaults(host.path, ['s'])).toEqual([]);
   });
 
+  it('gives a message that was hidden before a new row with the uid that it had', async () => {
+    open([M('s', { content: 'a', message_uid: 'u1' }), M('s', { content: 'b', message_uid: 'u2' })]);
+    await rewrite('ARCHIVE_DROPPED', [user('b', { message_uid: 'u2' }), user('a', { message_uid: 'u1' })]);
+    expect(host.rows('SELECT message_uid AS uid FROM messages WHERE active = 1 ORDER BY id')).toEqual([{ uid: 'u2' }, { uid: 'u1' }]);
+    expect(stored()).toEqual(['1R a', '2R b', '3L b', '4L a']);
+  });
+
   it('leaves the items of a compaction to the newest live row that has some', async () => {
     const items = '[{"type": "compaction", "id": 1}, {"type": "reasoning"}]';
     open([M('s', { role: 'assistant', content: 'a', codex_reasoning_items: items })]);
