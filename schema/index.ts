@@ -29,5 +29,7 @@ import './append.ts';
 import './spool.ts';
 import './maintenance.ts';
 import './export.ts';
+import './rewind.ts';
+import './rewrite.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

@@ -43,9 +43,6 @@ const PENDING: Readonly<Record<string, readonly string[]>> = {
   ],
   writes: [
     'Mutation.appendMessages',
-    'Mutation.rewriteTranscript',
-    'Mutation.rewindSession',
-    'Mutation.restoreRewind',
     'Mutation.pruneRows',
     'Mutation.healCompressionRoute',
     'Mutation.reopenOrphanedCompressionParent',

@@ -49,6 +49,12 @@ export function readTranscripts(
   });
 }
 
+/** The revision alone, of the rows as this connection sees them; whatever their number. */
+export function transcriptRevision(connection: StoreReading, request: TranscriptRequest): string {
+  const inView = inViewSql(connection.shape, request.view === 'REPLAY' ? 'LIVE' : 'DISPLAY', 'm');
+  return revisionOf(rowsOf(connection, [request], [0], inView).get(0) ?? []);
+}
+
 function transcriptOf(view: TranscriptView, rows: readonly MessageRecord[]): Transcript {
   const assembled = assembleConversation(rows, { replay: view === 'REPLAY' });
   const { messages, repairCount } = view === 'REPLAY' ? repairAlternation(assembled) : { messages: assembled, repairCount: 0 };

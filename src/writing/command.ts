@@ -110,12 +110,17 @@ export async function once<Result>(
     throw new WriteRefused('IN_PROGRESS');
   }
   host.running.add(id);
+  // From then on only the store can tell whether an error came before the commit or after it.
+  let isPlanned = false;
   try {
-    const result = await work((planned) => receipts.planned(id, planned));
+    const result = await work((planned) => {
+      receipts.planned(id, planned);
+      isPlanned = true;
+    });
     receipts.done(id, result);
     return result;
   } catch (error) {
-    if (!(error instanceof WriteRefused) || error.settled) receipts.forget(id);
+    if (error instanceof WriteRefused ? error.settled : !isPlanned) receipts.forget(id);
     throw error;
   } finally {
     host.running.delete(id);

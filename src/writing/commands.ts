@@ -1,8 +1,12 @@
 /**
  * Every command of the process that writes to a store, by name.
  */
+import { rewindSession } from '../state-db/write/rewind-session.ts';
+import { rewriteTranscript } from '../state-db/write/rewrite-transcript.ts';
 import { acquireTurnLease, releaseTurnLease, renewTurnLease } from '../state-db/write/turn-leases.ts';
 import { type Command, operationCommand } from './command.ts';
+import { forgetPending } from './forget-pending.ts';
+import { restoreRewind } from './restore-rewind.ts';
 import {
   appendMessage,
   discardRetryQueue,
@@ -24,6 +28,18 @@ export const COMMANDS = {
   acquireTurnLease: operationCommand('acquireTurnLease', acquireTurnLease),
   renewTurnLease: operationCommand('renewTurnLease', renewTurnLease),
   releaseTurnLease: operationCommand('releaseTurnLease', releaseTurnLease),
+  rewindSession: operationCommand('rewindSession', rewindSession, {
+    excludesAppends: true,
+    withReceipt: (result, receipt) => ({ ...result, receipt }),
+    afterwards: (host, { sessionId, madeAt }) => forgetPending(host, sessionId, madeAt ?? host.now()),
+  }),
+  restoreRewind,
+  rewriteTranscript: operationCommand('rewriteTranscript', rewriteTranscript, {
+    excludesAppends: true,
+    // For what is left to do after it, should this process end (K18).
+    withReceipt: (result) => result,
+    afterwards: (host, { sessionId, madeAt }) => forgetPending(host, sessionId, madeAt ?? host.now()),
+  }),
 } as const;
 
 export type CommandName = keyof typeof COMMANDS;

@@ -2,6 +2,7 @@
  * What waits for a session when its transcript becomes another one (`spec/state-db-writes.md` 10.2, RW3, J3): forgotten in memory, set aside in
  * the spool, so that nothing that was undone comes back.
  */
+import { isJsonObject } from '../state-db/decode.ts';
 import { SpoolUnwritable } from '../transcript/spool-files.ts';
 import { supersedeSessions } from '../transcript/spool-retirement.ts';
 import type { CommandHost } from './command.ts';
@@ -35,8 +36,10 @@ export async function forgetWhatWasLeft(host: CommandHost): Promise<void> {
   const receipts = host.receipts();
   for (const { clientMutationId, result, createdAt, mutation } of receipts.unsettled(host.profile, FORGETFUL)) {
     const planned: unknown = result === null ? null : JSON.parse(result);
-    const isNamed = typeof planned === 'object' && planned !== null && 'sessionId' in planned && typeof planned.sessionId === 'string';
-    if (isNamed) await forgetPending(host, String(planned.sessionId), createdAt, { wasDeleted: mutation === 'deleteSession' });
+    const { sessionId, madeAt } = isJsonObject(planned) ? planned : {};
+    if (typeof sessionId === 'string') {
+      await forgetPending(host, sessionId, typeof madeAt === 'number' ? madeAt : createdAt, { wasDeleted: mutation === 'deleteSession' });
+    }
     receipts.settled(clientMutationId);
   }
 }
