@@ -1,13 +1,29 @@
 /**
  * Every command of the process that writes to a store, by name.
  */
+import { setApiContent } from '../state-db/write/api-content.ts';
+import { appendBatch } from '../state-db/write/append-batch.ts';
+import { pruneRows } from '../state-db/write/prune-rows.ts';
+import { setMessageReaction, takeUnseenReactions } from '../state-db/write/reactions.ts';
+import { patchSessionConfig } from '../state-db/write/session-config.ts';
 import { acquireTurnLease, releaseTurnLease, renewTurnLease } from '../state-db/write/turn-leases.ts';
+import { deactivateMessage, editUserMessage } from '../state-db/write/user-messages.ts';
+import { cleanMarkersCommand } from './clean-markers.ts';
 import { type Command, operationCommand } from './command.ts';
 
 export const COMMANDS = {
   acquireTurnLease: operationCommand('acquireTurnLease', acquireTurnLease),
   renewTurnLease: operationCommand('renewTurnLease', renewTurnLease),
   releaseTurnLease: operationCommand('releaseTurnLease', releaseTurnLease),
+  appendMessages: operationCommand('appendMessages', appendBatch),
+  pruneRows: operationCommand('pruneRows', pruneRows),
+  editUserMessage: operationCommand('editUserMessage', editUserMessage),
+  deactivateMessage: operationCommand('deactivateMessage', deactivateMessage),
+  setApiContent: operationCommand('setApiContent', setApiContent),
+  setMessageReaction: operationCommand('setMessageReaction', setMessageReaction),
+  takeUnseenReactions: operationCommand('takeUnseenReactions', takeUnseenReactions),
+  patchSessionConfig: operationCommand('patchSessionConfig', patchSessionConfig),
+  cleanMarkers: cleanMarkersCommand,
 } as const;
 
 export type CommandName = keyof typeof COMMANDS;
