@@ -25,5 +25,10 @@ import './live.ts';
 import './live-turn.ts';
 import './live-status.ts';
 import './lease.ts';
+import './rows.ts';
+import './message-changes.ts';
+import './row-queries.ts';
+import './session-config.ts';
+import './clean-markers.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();
