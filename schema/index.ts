@@ -30,5 +30,6 @@ import './message-changes.ts';
 import './row-queries.ts';
 import './session-config.ts';
 import './clean-markers.ts';
+import './deliver-result.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

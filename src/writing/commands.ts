@@ -3,6 +3,7 @@
  */
 import { setApiContent } from '../state-db/write/api-content.ts';
 import { appendBatch } from '../state-db/write/append-batch.ts';
+import { deliverResult } from '../state-db/write/deliver-result.ts';
 import { pruneRows } from '../state-db/write/prune-rows.ts';
 import { setMessageReaction, takeUnseenReactions } from '../state-db/write/reactions.ts';
 import { patchSessionConfig } from '../state-db/write/session-config.ts';
@@ -23,6 +24,7 @@ export const COMMANDS = {
   setMessageReaction: operationCommand('setMessageReaction', setMessageReaction),
   takeUnseenReactions: operationCommand('takeUnseenReactions', takeUnseenReactions),
   patchSessionConfig: operationCommand('patchSessionConfig', patchSessionConfig),
+  deliverDelegationResult: operationCommand('deliverDelegationResult', deliverResult),
   cleanMarkers: cleanMarkersCommand,
 } as const;
 
