@@ -5,8 +5,10 @@ import DataLoader from 'dataloader';
 import { StoreUnreadable } from '../src/errors.ts';
 import type { WebUiLiveness } from '../src/live/liveness/web-ui-liveness.ts';
 import type { PageRequest } from '../src/paging.ts';
-import type { MessagesQuery, SessionStore, StoredTranscript, TranscriptQuery } from '../src/session-store.ts';
+import type { InputOwner, MessagesQuery, SessionStore, StoredTranscript, TranscriptQuery } from '../src/session-store.ts';
+import type { PlatformMessageKey } from '../src/state-db/message-facts.ts';
 import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
+import type { HeldRows } from '../src/state-db/write/held-rows.ts';
 
 export type StoreLoaders = ReturnType<typeof createLoaders>;
 
@@ -35,6 +37,9 @@ export function createLoaders(store: SessionStore, webUi: WebUiLiveness) {
     messageCount: inOrder((keys: readonly MessagesQuery[]) => store.messageCounts(keys)),
     transcript: inOrder<TranscriptQuery, StoredTranscript>((keys) => store.transcripts(keys)),
     toolResult: inOrder((keys: readonly ToolCallKey[]) => store.toolResults(keys)),
+    staleRows: inOrder((keys: readonly HeldRows[]) => store.staleHeldRows(keys)),
+    inputOwner: inOrder((keys: readonly InputOwner[]) => store.inputOwnersExist(keys)),
+    platformMessage: inOrder((keys: readonly PlatformMessageKey[]) => store.platformMessagesExist(keys)),
     around: inOrder((anchors: readonly Anchor[]) => store.messagesAround(anchors, 'CLOCK')),
   };
 }

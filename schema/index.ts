@@ -31,5 +31,11 @@ import './maintenance.ts';
 import './export.ts';
 import './rewind.ts';
 import './rewrite.ts';
+import './rows.ts';
+import './message-changes.ts';
+import './row-queries.ts';
+import './session-config.ts';
+import './clean-markers.ts';
+import './deliver-result.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

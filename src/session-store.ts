@@ -14,6 +14,7 @@ import type { HiddenReason, ListQuery } from './state-db/listing.ts';
 import type { BaselineProbe, PassProbe, RowsReading } from './state-db/live-reading.ts';
 import type { LiveRow } from './state-db/live-rows.ts';
 import type { Backend, Delegation, Hold, Liveness } from './state-db/liveness.ts';
+import type { PlatformMessageKey } from './state-db/message-facts.ts';
 import type { MessageRecord } from './state-db/message-row.ts';
 import type { Anchor, ToolCallKey } from './state-db/messages.ts';
 import type { Preview } from './state-db/preview.ts';
@@ -27,6 +28,7 @@ import type { LifecycleStatus } from './state-db/session-state.ts';
 import type { TranscriptView } from './state-db/transcript.ts';
 import type { ModelUsage, UsageBucket, UsageDimension, UsageFilter } from './state-db/usage.ts';
 import type { MessageView } from './state-db/visibility.ts';
+import type { HeldRows } from './state-db/write/held-rows.ts';
 import type { ExportRequest, WrittenExport } from './state-db/write-export.ts';
 
 export interface StoredSession extends SessionEntry {
@@ -118,6 +120,12 @@ export interface StoredTranscript {
   readonly repairCount: number;
 }
 
+/** An inbound event as a gateway names it. */
+export interface InputOwner {
+  readonly sessionId: string;
+  readonly owner: string;
+}
+
 export type Resolution =
   | { readonly kind: 'FOUND'; readonly session: StoredSession }
   | { readonly kind: 'AMBIGUOUS'; readonly candidates: readonly string[] }
@@ -173,6 +181,12 @@ export interface SessionStore {
   messagesAround(anchors: readonly Anchor[], order: 'ROW' | 'CLOCK'): Promise<readonly (readonly StoredMessage[])[]>;
   toolResults(keys: readonly ToolCallKey[]): Promise<readonly (StoredMessage | null)[]>;
   rowVersions(rowIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The rows of each request that say something else than in the version that is held. Throws VALIDATION for a text that is no version. */
+  staleHeldRows(requests: readonly HeldRows[]): Promise<readonly (readonly string[])[]>;
+  /** Whether an inbound event was stored as a message of a person, anywhere in its conversation as seen from its tip. */
+  inputOwnersExist(keys: readonly InputOwner[]): Promise<readonly boolean[]>;
+  /** Whether a row of the session, whatever became of it, has the id that a platform gave a message. */
+  platformMessagesExist(keys: readonly PlatformMessageKey[]): Promise<readonly boolean[]>;
   /** An error in the place of a transcript that is too large. */
   transcripts(queries: readonly TranscriptQuery[]): Promise<readonly (StoredTranscript | CaduceusError)[]>;
 

@@ -42,8 +42,6 @@ const PENDING: Readonly<Record<string, readonly string[]>> = {
     'Mutation.moveSession',
   ],
   writes: [
-    'Mutation.appendMessages',
-    'Mutation.pruneRows',
     'Mutation.healCompressionRoute',
     'Mutation.reopenOrphanedCompressionParent',
     'Mutation.createSession',

@@ -199,8 +199,13 @@ export function clearStaleToolMarkers(messages: readonly ConversationMessage[]):
   return messages.map((message) => {
     const calls = message.role === 'assistant' && message.toolCalls !== null && message.toolCalls.length > 0;
     if (!calls || typeof message.content !== 'string') return message;
-    return TOOL_MARKER.test(trimSpace(message.content)) ? { ...message, content: '' } : message;
+    return isToolMarker(message.content) ? { ...message, content: '' } : message;
   });
+}
+
+/** Whether a text is nothing but the name of a tool in brackets. */
+export function isToolMarker(text: string): boolean {
+  return TOOL_MARKER.test(trimSpace(text));
 }
 
 interface UserEntry {

@@ -3,8 +3,10 @@
  */
 import { CaduceusError } from '../errors.ts';
 import { mapNodes, type Page, type PageRequest } from '../paging.ts';
-import type { MessagesQuery, StoredMessage, StoredTranscript, TranscriptQuery } from '../session-store.ts';
-import { chain, chainAncestors } from './lineage.ts';
+import type { InputOwner, MessagesQuery, StoredMessage, StoredTranscript, TranscriptQuery } from '../session-store.ts';
+import { inputOwnersExist } from './input-owner.ts';
+import { chain, chainAncestors, tip } from './lineage.ts';
+import { type PlatformMessageKey, platformMessageRows } from './message-facts.ts';
 import type { MessageRecord } from './message-row.ts';
 import {
   type Anchor,
@@ -17,6 +19,7 @@ import {
   toolResults,
 } from './messages.ts';
 import { StoreReader } from './store-reader.ts';
+import { type HeldRows, staleHeldRows } from './write/held-rows.ts';
 
 /** Conversations with more rows than this are paged in another process. */
 const LARGE_CONVERSATION = 20_000;
@@ -58,6 +61,28 @@ export class MessageStore extends StoreReader {
 
   rowVersions(rowIds: readonly string[]): Promise<Map<string, string>> {
     return this.access.read(({ connection }) => rowVersions(connection, new Set(rowIds)));
+  }
+
+  staleHeldRows(requests: readonly HeldRows[]): Promise<string[][]> {
+    return this.access.read(({ connection }) => staleHeldRows(connection, requests));
+  }
+
+  /** L2: the tip of the conversation, and what was compressed into it. */
+  inputOwnersExist(keys: readonly InputOwner[]): Promise<boolean[]> {
+    const ids = keys.map(({ sessionId }) => sessionId);
+    return this.graph(ids, (graph, { connection }) => {
+      const placed = keys.map(({ sessionId, owner }) => {
+        const session = graph.get(sessionId);
+        const last = session === undefined ? undefined : tip(graph, session);
+        const segments = last === undefined ? [] : [...chainAncestors(graph, last), last];
+        return { sessionIds: segments.length === 0 ? [sessionId] : segments.map(({ id }) => id), owner };
+      });
+      return inputOwnersExist(connection, placed);
+    });
+  }
+
+  platformMessagesExist(keys: readonly PlatformMessageKey[]): Promise<boolean[]> {
+    return this.access.read(({ connection }) => platformMessageRows(connection, keys).map((rowIds) => rowIds.length > 0));
   }
 
   async transcripts(queries: readonly TranscriptQuery[]): Promise<(StoredTranscript | CaduceusError)[]> {

@@ -1,14 +1,23 @@
 /**
  * Every command of the process that writes to a store, by name.
  */
+
+import { setApiContent } from '../state-db/write/api-content.ts';
+import { deliverResult } from '../state-db/write/deliver-result.ts';
+import { pruneRows } from '../state-db/write/prune-rows.ts';
+import { setMessageReaction, takeUnseenReactions } from '../state-db/write/reactions.ts';
 import { rewindSession } from '../state-db/write/rewind-session.ts';
 import { rewriteTranscript } from '../state-db/write/rewrite-transcript.ts';
+import { patchSessionConfig } from '../state-db/write/session-config.ts';
 import { acquireTurnLease, releaseTurnLease, renewTurnLease } from '../state-db/write/turn-leases.ts';
+import { deactivateMessage, editUserMessage } from '../state-db/write/user-messages.ts';
+import { cleanMarkersCommand } from './clean-markers.ts';
 import { type Command, operationCommand } from './command.ts';
 import { forgetPending } from './forget-pending.ts';
 import { restoreRewind } from './restore-rewind.ts';
 import {
   appendMessage,
+  appendMessages,
   discardRetryQueue,
   drainSpool,
   flushRetryQueue,
@@ -40,6 +49,16 @@ export const COMMANDS = {
     withReceipt: (result) => result,
     afterwards: (host, { sessionId, madeAt }) => forgetPending(host, sessionId, madeAt ?? host.now()),
   }),
+  appendMessages,
+  pruneRows: operationCommand('pruneRows', pruneRows),
+  editUserMessage: operationCommand('editUserMessage', editUserMessage),
+  deactivateMessage: operationCommand('deactivateMessage', deactivateMessage),
+  setApiContent: operationCommand('setApiContent', setApiContent),
+  setMessageReaction: operationCommand('setMessageReaction', setMessageReaction),
+  takeUnseenReactions: operationCommand('takeUnseenReactions', takeUnseenReactions),
+  patchSessionConfig: operationCommand('patchSessionConfig', patchSessionConfig),
+  deliverDelegationResult: operationCommand('deliverDelegationResult', deliverResult),
+  cleanMarkers: cleanMarkersCommand,
 } as const;
 
 export type CommandName = keyof typeof COMMANDS;

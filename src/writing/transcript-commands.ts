@@ -3,6 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Lease } from '../state-db/write/admission.ts';
+import { appendBatch } from '../state-db/write/append-batch.ts';
 import type { TranscriptMessage } from '../state-db/write/message-encoding.ts';
 import { recoverBatch } from '../state-db/write/recover-batch.ts';
 import { nonEmptyString } from '../state-db/write/stored-value.ts';
@@ -12,7 +13,7 @@ import type { SpoolEntry } from '../transcript/spool-entry.ts';
 import { recoverSpool } from '../transcript/spool-recovery.ts';
 import { retireSpoolEntry as retire } from '../transcript/spool-retirement.ts';
 import { WriteRefused } from '../write-refused.ts';
-import { type Command, type CommandHost, once, operationContext, reading } from './command.ts';
+import { type Command, type CommandHost, once, operationCommand, operationContext, reading } from './command.ts';
 
 export interface AppendCommand {
   readonly sessionId: string;
@@ -43,6 +44,17 @@ export const appendMessage: Command<AppendCommand, AppendOutcome> = async (host,
     (planned) => append(({ rowId }) => planned(committed(input.sessionId, uid, rowId))),
     (planned) => reading(host, (store) => store.get('SELECT 1 FROM messages WHERE id = ?', [rowIdOf(planned)]) !== undefined),
   );
+};
+
+const batch = operationCommand('appendMessages', appendBatch, { excludesAppends: true });
+
+/** A whole batch, behind what waits for the session; while that can't be written the batch can't either. */
+export const appendMessages: typeof batch = async (host, input, envelope) => {
+  if (!envelope.dryRun) {
+    const { remaining, problem } = await host.transcript().queue.flush(input.sessionId);
+    if (remaining > 0) throw problem ?? new WriteRefused('STORE_BUSY');
+  }
+  return batch(host, input, envelope);
 };
 
 export interface WaitingMessages {

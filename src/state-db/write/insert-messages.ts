@@ -6,6 +6,7 @@ import { KnownMessages, type KnownRow, liveTwin } from './known-messages.ts';
 import { encodeBatch } from './message-batch.ts';
 import { type EncodedMessage, encodeMessage, type TranscriptMessage } from './message-encoding.ts';
 import { keepNewestCheckpoint } from './newest-checkpoint.ts';
+import { epochSeconds, nonEmptyString } from './stored-value.ts';
 import type { ToolCallUids } from './tool-call-uids.ts';
 import type { WriteTransaction } from './write-connection.ts';
 
@@ -22,7 +23,10 @@ export interface InsertOptions {
   readonly known: 'SKIP' | 'INSERT';
   /** False for a writer that sets the counters of the session itself. */
   readonly addToCounters: boolean;
-  /** A live row that was there before and is the same byte for byte is taken for the message (RW4). */
+  /**
+   * A live row that was there before and is the same byte for byte is taken for the message (RW4), where the message brings its time and no uid:
+   * a time that is made up here proves nothing, and another uid says that it is another message.
+   */
   readonly adoptTwins?: boolean;
   /** Leave the items of a compaction only to the newest live row that has some (RW1 step 3). */
   readonly keepNewestCheckpoint?: boolean;
@@ -60,7 +64,9 @@ export function insertMessages(
   let rows = 0;
   let toolCalls = 0;
   const inserted = encodeAll(transaction, sessionId, messages, options).map(([message, encoded]) => {
-    const before = known?.find(message) ?? (options.adoptTwins === true ? liveTwin(transaction, sessionId, encoded, taken) : null);
+    const mayBeTwin =
+      options.adoptTwins === true && nonEmptyString(message.message_uid) === null && epochSeconds(message.timestamp) !== null;
+    const before = known?.find(message) ?? (mayBeTwin ? liveTwin(transaction, sessionId, encoded, taken) : null);
     if (before !== null) {
       taken.add(before.rowId);
       return asDuplicate(before, encoded);

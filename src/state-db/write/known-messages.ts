@@ -3,10 +3,9 @@
  */
 import { idList } from '../connection.ts';
 import type { SqlRow, SqlValue } from '../decode.ts';
-import { chainMembers, chainRoot } from '../lineage.ts';
 import type { Bindable, StoreReading } from '../store-reading.ts';
+import { conversationIds } from './conversation-ids.ts';
 import type { EncodedMessage, TranscriptMessage } from './message-encoding.ts';
-import { SessionGraph } from './session-graph.ts';
 import { nonEmptyString } from './stored-value.ts';
 
 /** A row that was there before. */
@@ -63,7 +62,7 @@ export class KnownMessages {
     const rows = store.all(
       `SELECT m.message_uid AS known, ${rowColumns(store)} FROM messages m
        WHERE m.session_id IN (SELECT value FROM json_each(?)) AND m.message_uid IN (SELECT value FROM json_each(?)) ${BEST_FIRST}`,
-      [idList(conversationOf(store, sessionId)), idList(uids)],
+      [idList(conversationIds(store, sessionId)), idList(uids)],
     );
     for (const row of rows.reverse()) this.#byUid.set(String(row.known), toKnownRow(row));
   }
@@ -93,14 +92,6 @@ export function liveTwin(store: StoreReading, sessionId: string, encoded: Encode
     parameters,
   );
   return rows.map(toKnownRow).find(({ rowId }) => !taken.has(rowId)) ?? null;
-}
-
-/** The session and all that its conversation consists of, side continuations too. */
-function conversationOf(store: StoreReading, sessionId: string): string[] {
-  const graph = new SessionGraph(store);
-  const session = graph.get(sessionId);
-  if (session === undefined) return [sessionId];
-  return [...new Set([sessionId, ...chainMembers(graph, chainRoot(graph, session)).map(({ id }) => id)])];
 }
 
 function cellOf(encoded: EncodedMessage, column: string): SqlValue {

@@ -143,8 +143,15 @@ export function encodeMessage(message: TranscriptMessage, options: EncodingOptio
     toolCallCount: stored.toolCallCount(cells.tool_calls),
     toolCallUids,
     toolCallUid,
-    warnings: metadata.isRefused ? ['display_metadata of a message is text that holds no JSON object; it was not stored.'] : [],
+    warnings: warningsOf(metadata.isRefused, stored.isGiven(kept.tool_calls) && cells.tool_calls === null),
   };
+}
+
+function warningsOf(metadataRefused: boolean, callsDropped: boolean): string[] {
+  return [
+    ...(metadataRefused ? ['display_metadata of a message is text that holds no JSON object; it was not stored.'] : []),
+    ...(callsDropped ? ['tool_calls of a message held no calls; they were not stored.'] : []),
+  ];
 }
 
 function keptKeys(message: TranscriptMessage, path: EncodingOptions['path']): TranscriptMessage {

@@ -52,11 +52,10 @@ function isScalarObject(value: object): boolean {
   return value instanceof Uint8Array || value instanceof IntegralFloat;
 }
 
-/** JSON text of a list of calls: text is read and written anew, and null when there are none. Text that is no JSON stays as it is. */
+/** JSON text of a list of calls: text is read and written anew, and null when there are none. Text that is no JSON is not stored, as the owning programs do it. */
 export function toolCallsCell(toolCalls: unknown): string | null {
   if (!isGiven(toolCalls)) return null;
   const parsed = parsedToolCalls(toolCalls);
-  if (parsed === undefined) return textOrNull(toolCalls);
   return isGiven(parsed) ? jsonText(parsed, 'tool_calls') : null;
 }
 

@@ -127,7 +127,17 @@ describe('messages as new rows', () => {
       ['5', false],
     ]);
     expect(found[0]?.uid).toBe(uid(1));
-    expect(counters()).toEqual({ mc: 3, tc: 0 });
+    const others = [
+      { role: 'user', content: 'c', timestamp: 10, message_uid: uid(2) },
+      { role: 'user', content: 'c' },
+    ];
+    for (const message of others) {
+      insert([message], { adoptTwins: true });
+      expect(insert([{ ...message, message_uid: message.message_uid && uid(3) }], { adoptTwins: true })).toMatchObject([
+        { duplicate: false },
+      ]);
+    }
+    expect(counters()).toEqual({ mc: 7, tc: 0 });
   });
 
   it('T56: need their session', () => {

@@ -215,7 +215,7 @@ describe('tool calls (V4, W16)', () => {
     [[{}, {}], '[{}, {}]', 2],
     ['[1,2,3]', '[1, 2, 3]', 3],
     [{ a: 1 }, '{"a": 1}', 1],
-    ['no json', 'no json', 1],
+    ['no json', null, 0],
   ])('%j are stored as %j and count %d', (toolCalls, cell, count) => {
     const { row, toolCallCount } = write({ role: 'assistant', tool_calls: toolCalls });
     expect(row.tool_calls).toBe(cell);
