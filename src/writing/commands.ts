@@ -3,11 +3,13 @@
  */
 import { acquireTurnLease, releaseTurnLease, renewTurnLease } from '../state-db/write/turn-leases.ts';
 import { type Command, operationCommand } from './command.ts';
+import { SESSION_COMMANDS } from './session-commands.ts';
 
 export const COMMANDS = {
   acquireTurnLease: operationCommand('acquireTurnLease', acquireTurnLease),
   renewTurnLease: operationCommand('renewTurnLease', renewTurnLease),
   releaseTurnLease: operationCommand('releaseTurnLease', releaseTurnLease),
+  ...SESSION_COMMANDS,
 } as const;
 
 export type CommandName = keyof typeof COMMANDS;

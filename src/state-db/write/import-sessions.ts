@@ -178,14 +178,15 @@ function encodedSessions(
   return sessions;
 }
 
-/** Rows of an export that are not live stay what they were (I5). */
+/** Rows of an export that are not live stay what they were (I5); a store that can't tell them apart gets the live ones only. */
 function encodedMessages(store: StoreReading, { id, messages }: CheckedSession, { now, mintUid }: OperationContext): ImportedMessage[] {
   const encoded = encodeBatch(messages, { sessionId: id, shape: store.shape, now, mintUid });
-  return encoded.map((one, position) => {
+  const imported = encoded.map((one, position) => {
     const { active, compacted } = messages[position] ?? {};
     const isActive = active === undefined || active === null || isSet(active);
     return { encoded: one, isActive, isCompacted: !isActive && isSet(compacted) };
   });
+  return store.shape.hasColumn('messages', 'active') ? imported : imported.filter(({ isActive }) => isActive);
 }
 
 function isSet(flag: unknown): boolean {

@@ -42,6 +42,8 @@ export interface PruneResult {
   readonly orphanedIds: readonly string[];
   readonly skippedGuarded: readonly string[];
   readonly closedIds: readonly string[];
+  /** Whether the routes of the sessions went too. */
+  readonly dropsRoutes: boolean;
   /** Whether compacting the file afterwards is worth while. */
   readonly vacuumDue: boolean;
 }
@@ -103,8 +105,8 @@ export const pruneSessions: StoreOperation<PruneInput, PrunePlan, PruneResult> =
   wasMade: (store, { deletedIds }) => areGone(store, deletedIds),
 };
 
-function told({ ids, orphanedIds, skippedGuarded, closedIds }: PrunePlan): PruneResult {
-  return { deletedIds: ids, orphanedIds, skippedGuarded, closedIds, vacuumDue: false };
+function told({ ids, orphanedIds, skippedGuarded, closedIds, dropsRoutes }: PrunePlan): PruneResult {
+  return { deletedIds: ids, orphanedIds, skippedGuarded, closedIds, dropsRoutes, vacuumDue: false };
 }
 
 interface Clock {
