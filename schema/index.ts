@@ -25,5 +25,8 @@ import './live.ts';
 import './live-turn.ts';
 import './live-status.ts';
 import './lease.ts';
+import './session-life.ts';
+import './session-marks.ts';
+import './session-removal.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();
