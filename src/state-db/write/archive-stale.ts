@@ -8,6 +8,7 @@ import { isChainEdge } from '../lineage.ts';
 import { CANONICAL_TITLE } from '../titles.ts';
 import { AllSessions, type JudgedSession } from './all-sessions.ts';
 import { sameIds } from './expected-ids.ts';
+import { areArchived } from './session-flags.ts';
 import { SessionGraph } from './session-graph.ts';
 import { isGuarded } from './session-removal.ts';
 import { requireColumns } from './session-rows.ts';
@@ -54,6 +55,7 @@ export const archiveStaleSessions: StoreOperation<SweepInput, SweepResult, Sweep
     return plan;
   },
   preview: (plan) => plan,
+  wasMade: (store, { sessionIds }) => areArchived(store, sessionIds, true),
 };
 
 function isRestingTip(sessions: AllSessions, session: JudgedSession, limit: number): boolean {

@@ -5,7 +5,7 @@ import { idList } from '../connection.ts';
 import { isForkBound } from '../lineage.ts';
 import { AllSessions, type JudgedSession } from './all-sessions.ts';
 import { SessionGraph } from './session-graph.ts';
-import { isGuarded } from './session-removal.ts';
+import { areEnded, isGuarded } from './session-removal.ts';
 import { requireColumns } from './session-rows.ts';
 import type { StoreOperation } from './store-operation.ts';
 
@@ -34,6 +34,7 @@ export const finalizeOrphanedCompressions: StoreOperation<Record<string, never>,
     return plan;
   },
   preview: (plan) => plan,
+  wasMade: (store, { sessionIds }) => areEnded(store, sessionIds),
 };
 
 function isOrphan(sessions: AllSessions, session: JudgedSession, limit: number): boolean {

@@ -12,7 +12,7 @@ import { AllSessions, type JudgedSession } from './all-sessions.ts';
 import { sameIds } from './expected-ids.ts';
 import { refuseOnline } from './heal-route.ts';
 import { SessionGraph } from './session-graph.ts';
-import { areGone, planRemoval, type Removal, remove, withoutGuarded } from './session-removal.ts';
+import { areEnded, areGone, planRemoval, type Removal, remove, withoutGuarded } from './session-removal.ts';
 import type { StoreOperation } from './store-operation.ts';
 import { readVacuumFacts, vacuumObstacle } from './vacuum-gates.ts';
 import type { WriteTransaction } from './write-connection.ts';
@@ -102,7 +102,7 @@ export const pruneSessions: StoreOperation<PruneInput, PrunePlan, PruneResult> =
     return { ...told(plan), vacuumDue: vacuumObstacle({ ...facts, pruned: plan.ids.length, holders: 0, now }) === null };
   },
   preview: told,
-  wasMade: (store, { deletedIds }) => areGone(store, deletedIds),
+  wasMade: (store, { deletedIds, closedIds }) => areGone(store, deletedIds) && areEnded(store, closedIds),
 };
 
 function told({ ids, orphanedIds, skippedGuarded, closedIds, dropsRoutes }: PrunePlan): PruneResult {

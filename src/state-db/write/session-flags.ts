@@ -48,7 +48,17 @@ export const setSessionArchived: StoreOperation<ArchiveInput, ArchiveResult, Arc
     return plan;
   },
   preview: (plan) => plan,
+  wasMade: (store, { sessionIds, archived }) => areArchived(store, sessionIds, archived),
 };
+
+/** Whether all of the sessions are in the archive, or none. */
+export function areArchived(store: StoreReading, ids: readonly string[], archived: boolean): boolean {
+  const row = store.get(`SELECT 1 AS other FROM sessions ${OF_LINEAGE} AND (ifnull(archived, 0) <> 0) <> ? LIMIT 1`, [
+    idList(ids),
+    archived ? 1n : 0n,
+  ]);
+  return row === undefined;
+}
 
 export interface FlagsInput {
   readonly sessionId: string;

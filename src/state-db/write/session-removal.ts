@@ -80,6 +80,11 @@ export function areGone(store: StoreReading, ids: readonly string[]): boolean {
   return store.get(`SELECT 1 AS there FROM sessions WHERE id ${NAMED} LIMIT 1`, [idList(ids)]) === undefined;
 }
 
+/** Whether none of the sessions is open. */
+export function areEnded(store: StoreReading, ids: readonly string[]): boolean {
+  return store.get(`SELECT 1 AS open FROM sessions WHERE ended_at IS NULL AND id ${NAMED} LIMIT 1`, [idList(ids)]) === undefined;
+}
+
 /** The columns of a session that name a row of `system_prompts` (F5). */
 function promptColumns(store: StoreReading): string[] {
   if (!store.shape.hasTable('system_prompts')) return [];
