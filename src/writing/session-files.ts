@@ -14,22 +14,27 @@ const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
 /** The index of routes, which a session of the name `sessions` doesn't own. */
 const ROUTES = 'sessions.json';
+const DUMP = 'request_dump_';
 
 /** After deletions: the transcripts and request dumps of the sessions, and what waits to be written to them. */
 export async function forgetSessions(host: CommandHost, ids: readonly string[]): Promise<void> {
+  const folder = join(host.home, 'sessions');
+  const dumps = ids.length === 0 ? [] : namesIn(folder).filter((name) => name.startsWith(DUMP) && name.endsWith('.json'));
   for (const id of ids) {
-    if (isSafeSegment(id)) await removeFiles(host, id);
+    if (isSafeSegment(id)) removeFiles(folder, [`${id}.json`, `${id}.jsonl`, ...(await ownDumps(host, id, dumps))]);
     await forgetPending(host, id);
   }
 }
 
-async function removeFiles(host: CommandHost, id: string): Promise<void> {
-  const folder = join(host.home, 'sessions');
-  const dumps = namesIn(folder).filter((name) => isDumpOf(name, id));
-  const others = dumps.length === 0 ? [] : await idsBeginningWith(host, `${id}_`);
-  // The dumps of a session `a_b` also look like dumps of `a`.
-  const own = dumps.filter((name) => !others.some((other) => isDumpOf(name, other)));
-  for (const name of [`${id}.json`, `${id}.jsonl`, ...own]) {
+/** The dumps of a session `a_b` also look like dumps of `a`; those of sessions that are there stay. */
+async function ownDumps(host: CommandHost, id: string, dumps: readonly string[]): Promise<string[]> {
+  const candidates = dumps.filter((name) => isDumpOf(name, id));
+  const others = candidates.length === 0 ? [] : await idsBeginningWith(host, `${id}_`);
+  return candidates.filter((name) => !others.some((other) => isDumpOf(name, other)));
+}
+
+function removeFiles(folder: string, names: readonly string[]): void {
+  for (const name of names) {
     if (name.toLowerCase() === ROUTES) continue;
     try {
       unlinkSync(join(folder, name));
@@ -40,7 +45,7 @@ async function removeFiles(host: CommandHost, id: string): Promise<void> {
 }
 
 function isDumpOf(name: string, id: string): boolean {
-  return name.startsWith(`request_dump_${id}_`) && name.endsWith('.json');
+  return name.startsWith(`${DUMP}${id}_`);
 }
 
 function namesIn(folder: string): string[] {

@@ -63,13 +63,23 @@ const MESSAGE_TEXTS = [
   'tool_call_uid',
 ];
 
-/** The sessions, each as it may be imported. Throws IMPORT_TOO_LARGE, and IMPORT_INVALID with every fault that was found. */
+/** One session of the import, at the place of what it came with. */
+interface Entry {
+  readonly index: number;
+  readonly session: unknown;
+}
+
+/**
+ * The sessions, each as it may be imported; of the export of a whole conversation its segments. Throws IMPORT_TOO_LARGE, and IMPORT_INVALID
+ * with every fault that was found.
+ */
 export function checkedImport(sessions: readonly unknown[]): CheckedSession[] {
-  refuseTooLarge(sessions);
+  const entries = sessions.flatMap(entriesOf);
+  refuseTooLarge(entries);
   const faults: ImportFault[] = [];
   const checked: CheckedSession[] = [];
   const ids = new Set<string>();
-  for (const [index, session] of sessions.entries()) {
+  for (const { index, session } of entries) {
     const found = sessionFaults(session, ids);
     const id = isJsonObject(session) && typeof session.id === 'string' ? session.id : null;
     faults.push(...found.map((message) => ({ index, sessionId: id, message })));
@@ -80,6 +90,12 @@ export function checkedImport(sessions: readonly unknown[]): CheckedSession[] {
   }
   refuseFaults(faults);
   return checked;
+}
+
+function entriesOf(session: unknown, index: number): Entry[] {
+  const segments: unknown = isJsonObject(session) ? session.segments : undefined;
+  if (!Array.isArray(segments) || segments.length === 0) return [{ index, session }];
+  return segments.map((segment: unknown) => ({ index, session: segment }));
 }
 
 /** Throws IMPORT_INVALID unless there are none. */
@@ -94,14 +110,14 @@ export function textOr<T>(value: unknown, fallback: T): string | T {
   return typeof value === 'string' ? value.toWellFormed() : fallback;
 }
 
-function refuseTooLarge(sessions: readonly unknown[]): void {
+function refuseTooLarge(entries: readonly Entry[]): void {
   const tooLarge = (what: string, details: Record<string, unknown>) => new WriteRefused('IMPORT_TOO_LARGE', what, { details });
-  if (sessions.length > MOST_SESSIONS) {
-    throw tooLarge(`At most ${MOST_SESSIONS} sessions.`, { sessions: sessions.length, limit: MOST_SESSIONS });
+  if (entries.length > MOST_SESSIONS) {
+    throw tooLarge(`At most ${MOST_SESSIONS} sessions.`, { sessions: entries.length, limit: MOST_SESSIONS });
   }
   let rows = 0;
   let bytes = 0;
-  for (const [index, session] of sessions.entries()) {
+  for (const { index, session } of entries) {
     const count = isJsonObject(session) && Array.isArray(session.messages) ? session.messages.length : 0;
     if (count > MOST_MESSAGES)
       throw tooLarge(`At most ${MOST_MESSAGES} messages a session.`, { index, messages: count, limit: MOST_MESSAGES });

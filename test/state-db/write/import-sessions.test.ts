@@ -175,6 +175,21 @@ describe('an import', () => {
     expect(host.rows('SELECT message_count AS m, tool_call_count AS c FROM sessions')).toEqual([{ m: 2, c: 1 }]);
   });
 
+  it('of a whole conversation brings in its segments', async () => {
+    open();
+    const first = { id: 'a', end_reason: 'compression', ended_at: 9, messages: [said('x')] };
+    const last = { id: 'b', parent_session_id: 'a', messages: [said('y')] };
+    await bring([{ ...last, segments: [first, last], messages: [said('x'), said('y')] }]);
+    expect(stored()).toEqual([
+      { id: 'a', p: null },
+      { id: 'b', p: 'a' },
+    ]);
+    expect(host.rows('SELECT session_id AS s, content AS c FROM messages ORDER BY id')).toEqual([
+      { s: 'a', c: 'x' },
+      { s: 'b', c: 'y' },
+    ]);
+  });
+
   it('is done once for one id', async () => {
     open();
     const first = await bring([{ id: 'a', messages: [said('x')] }], { clientMutationId: 'once' });
