@@ -37,5 +37,8 @@ import './row-queries.ts';
 import './session-config.ts';
 import './clean-markers.ts';
 import './deliver-result.ts';
+import './session-life.ts';
+import './session-marks.ts';
+import './session-removal.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

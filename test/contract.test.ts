@@ -41,18 +41,6 @@ const PENDING: Readonly<Record<string, readonly string[]>> = {
     'Mutation.deleteProject',
     'Mutation.moveSession',
   ],
-  writes: [
-    'Mutation.healCompressionRoute',
-    'Mutation.reopenOrphanedCompressionParent',
-    'Mutation.createSession',
-    'Mutation.endSession',
-    'Mutation.reopenSession',
-    'Mutation.setSessionTitle',
-    'Mutation.setSessionArchived',
-    'Mutation.setSessionFlags',
-    'Mutation.deleteSession',
-    'Mutation.importSessions',
-  ],
   doctor: ['Query.doctor', 'DoctorReport', 'Finding'],
 };
 

@@ -78,7 +78,7 @@ function decodeEntry(row: SqlRow): RoutingEntry[] {
 }
 
 /** 4.10: an id that could name a file outside its folder is no session's. */
-function isSafeSegment(id: string): boolean {
+export function isSafeSegment(id: string): boolean {
   return id !== '' && id !== '.' && id !== '..' && !/[/\\\u0000]/.test(id);
 }
 

@@ -15,6 +15,7 @@ import { cleanMarkersCommand } from './clean-markers.ts';
 import { type Command, operationCommand } from './command.ts';
 import { forgetPending } from './forget-pending.ts';
 import { restoreRewind } from './restore-rewind.ts';
+import { SESSION_COMMANDS } from './session-commands.ts';
 import {
   appendMessage,
   appendMessages,
@@ -59,6 +60,7 @@ export const COMMANDS = {
   patchSessionConfig: operationCommand('patchSessionConfig', patchSessionConfig),
   deliverDelegationResult: operationCommand('deliverDelegationResult', deliverResult),
   cleanMarkers: cleanMarkersCommand,
+  ...SESSION_COMMANDS,
 } as const;
 
 export type CommandName = keyof typeof COMMANDS;

@@ -2,7 +2,6 @@
  * What waits for a session when its transcript becomes another one (`spec/state-db-writes.md` 10.2, RW3, J3): forgotten in memory, set aside in
  * the spool, so that nothing that was undone comes back.
  */
-import { isJsonObject } from '../state-db/decode.ts';
 import { SpoolUnwritable } from '../transcript/spool-files.ts';
 import { supersedeSessions } from '../transcript/spool-retirement.ts';
 import type { CommandHost } from './command.ts';
@@ -25,21 +24,5 @@ export async function forgetPending(host: CommandHost, sessionId: string, madeAt
   } catch (error) {
     if (!(error instanceof SpoolUnwritable)) throw error;
     onEvent({ code: 'SPOOL_HELD', sessionId, count: 1, reason: error.reason });
-  }
-}
-
-/** Mutations after which nothing that waited may come back. */
-const FORGETFUL = ['rewindSession', 'rewriteTranscript', 'clearSession', 'deleteSession'] as const;
-
-/** K18: a process that ended between such a change and this leaves a receipt that is done but not settled. */
-export async function forgetWhatWasLeft(host: CommandHost): Promise<void> {
-  const receipts = host.receipts();
-  for (const { clientMutationId, result, createdAt, mutation } of receipts.unsettled(host.profile, FORGETFUL)) {
-    const planned: unknown = result === null ? null : JSON.parse(result);
-    const { sessionId, madeAt } = isJsonObject(planned) ? planned : {};
-    if (typeof sessionId === 'string') {
-      await forgetPending(host, sessionId, typeof madeAt === 'number' ? madeAt : createdAt, { wasDeleted: mutation === 'deleteSession' });
-    }
-    receipts.settled(clientMutationId);
   }
 }

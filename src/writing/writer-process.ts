@@ -10,7 +10,7 @@ import { StoreTranscript } from '../transcript/store-transcript.ts';
 import { WriteRefused } from '../write-refused.ts';
 import { type Command, type CommandHost, operationContext } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import { forgetWhatWasLeft } from './forget-pending.ts';
+import { finishLeftovers } from './leftovers.ts';
 import { Receipts } from './receipts.ts';
 import type { CommandMessage, FromWriter, ReplyMessage, SentError, ToWriter, WriterSetup } from './writer-protocol.ts';
 
@@ -73,7 +73,7 @@ async function answer(message: CommandMessage): Promise<void> {
   let reply: ReplyMessage['reply'];
   try {
     if (!message.envelope.dryRun) {
-      leftovers ??= forgetWhatWasLeft(host);
+      leftovers ??= finishLeftovers(host);
       await leftovers;
     }
     reply = { ok: true, value: await command(host, message.input, message.envelope) };

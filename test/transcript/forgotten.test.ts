@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { forgetWhatWasLeft } from '../../src/writing/forget-pending.ts';
+import { finishLeftovers } from '../../src/writing/leftovers.ts';
 import { commandHost, type TestHost } from '../support/command-host.ts';
 import { Faults } from '../support/faults.ts';
 import { buildStore, M, S } from '../support/stores.ts';
@@ -78,7 +78,7 @@ describe('what waits for a session', () => {
     });
     await expect(host.run('rewindSession', { sessionId: 's', turns: 1 })).rejects.toThrow('ended');
     const next = open(host.path);
-    await forgetWhatWasLeft(next);
+    await finishLeftovers(next);
     await say(next, 'new');
     expect(stored(next)).toEqual(['new']);
     expect(next.receipts().unsettled('default', ['rewindSession'])).toEqual([]);

@@ -18,6 +18,7 @@ export class SessionGraph implements LineageGraph<GraphSession> {
   readonly #store: StoreReading;
   readonly #select: string;
   readonly #known = new Map<string, GraphSession | null>();
+  #delegates: Map<string, GraphSession[]> | null = null;
 
   /** For one transaction only: what was read is kept. */
   constructor(store: StoreReading) {
@@ -40,10 +41,23 @@ export class SessionGraph implements LineageGraph<GraphSession> {
 
   /** Sessions whose `_delegate_from` marker names this one, wherever their parent pointer leads. */
   delegatesOf(id: string): GraphSession[] {
-    if (!this.#store.shape.hasColumn('sessions', 'model_config')) return [];
+    this.#delegates ??= this.#readDelegates();
+    return this.#delegates.get(id) ?? [];
+  }
+
+  /** All of the store at once: no index leads to them, and a cascade asks for those of each session that it reaches. */
+  #readDelegates(): Map<string, GraphSession[]> {
+    const delegates = new Map<string, GraphSession[]>();
+    if (!this.#store.shape.hasColumn('sessions', 'model_config')) return delegates;
     // The text is looked for first: most configurations hold no marker, and one that is no JSON must not end the walk.
     const rows = this.#store.all(`${this.#select} WHERE s.model_config IS NOT NULL AND instr(s.model_config, '"_delegate_from"') > 0`);
-    return this.#keep(rows).filter((session) => session.delegateFrom === id);
+    for (const session of this.#keep(rows)) {
+      if (typeof session.delegateFrom !== 'string') continue;
+      const known = delegates.get(session.delegateFrom);
+      if (known === undefined) delegates.set(session.delegateFrom, [session]);
+      else known.push(session);
+    }
+    return delegates;
   }
 
   #keep(rows: readonly SqlRow[]): GraphSession[] {
