@@ -5,6 +5,7 @@ import { isEnumType, isInputObjectType, isInterfaceType, parse, validate } from 
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../schema/index.ts';
 import { SETTINGS } from '../../src/config.ts';
+import { REFUSALS } from '../../src/write-refused.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 
@@ -34,6 +35,24 @@ describe('the documentation', () => {
     const api = read('docs/api.md');
     const roots = [schema.getQueryType(), schema.getSubscriptionType()].flatMap((type) => Object.keys(type?.getFields() ?? {}));
     expect(roots.filter((name) => !new RegExp(`\`${name}\``).test(api))).toEqual([]);
+  });
+
+  test('the pages about writing name every mutation', () => {
+    const pages = readdirSync('docs').filter((name) => name.startsWith('writing'));
+    const text = pages.map((name) => read(join('docs', name))).join('\n');
+    const mutations = Object.keys(schema.getMutationType()?.getFields() ?? {});
+    expect(mutations.filter((name) => !new RegExp(`\`${name}[\`(]`).test(text))).toEqual([]);
+  });
+
+  test('docs/writing.md holds the table of refusals, and its query is a valid one', () => {
+    const page = read('docs/writing.md');
+    const yes = (value: boolean) => (value ? 'yes' : 'no');
+    const expected = Object.entries(REFUSALS).map(
+      ([code, { retryable, settled, message }]) => `| \`${code}\` | ${yes(retryable)} | ${yes(settled)} | ${message} |`,
+    );
+    expect(page.split('\n').filter((line) => /^\| `[A-Z]+_?[A-Z_]*` \| (yes|no)/.test(line))).toEqual(expected);
+    const [, query = ''] = /```graphql\n([\s\S]+?)```/.exec(page) ?? [];
+    expect(validate(schema, parse(query))).toEqual([]);
   });
 
   test('docs/live-protocol.md names every event, reset and option, and its query is a valid one', () => {
