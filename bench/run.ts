@@ -1,9 +1,10 @@
 /**
  * What reads cost on a large store, beside the plainest possible server on the same rows.
  *
- *   npm run bench -- [live] [--quick] [--store DIR] [--write]
+ *   npm run bench -- [live | writes] [--quick] [--store DIR] [--write]
  *
  * live         what following live turns costs, instead of the reads
+ * writes       what appends cost, instead of the reads
  * --store DIR  where the generated stores are kept (default: the folder for temporary files)
  * --quick      a small store and few requests: whether it works, not what it costs
  * --write      put the figures into docs/performance.md
@@ -19,7 +20,10 @@ import { assertSameRows, LIST, readsOf } from './reads.ts';
 import { machine, notes, page, type Results, table } from './report.ts';
 import { ServerProcess } from './server-process.ts';
 import type { StoreSize } from './session-plan.ts';
+import { benchWrites } from './writes/run.ts';
 
+/** Large enough for indexes of some depth, and soon copied. */
+const WRITTEN: StoreSize = { sessions: 2000, messages: 100_000 };
 const SMALL: StoreSize = { sessions: 100, messages: 5000 };
 const FULL = {
   size: { sessions: 10_000, messages: 500_000 },
@@ -86,6 +90,8 @@ const { values, positionals } = parseArgs({
 });
 if (values.quick && values.write) throw new Error('--quick measures nothing worth writing down: leave out one of --quick and --write.');
 if (positionals.includes('live')) await benchLive(values.quick, values.write, progress);
+else if (positionals.includes('writes'))
+  await benchWrites(ensureStore(values.quick ? QUICK.size : WRITTEN, values.store, progress), values.quick, values.write, progress);
 else await benchReads();
 
 async function benchReads(): Promise<void> {

@@ -17,6 +17,7 @@ export interface ServerOptions {
   /** Default: none. */
   readonly webUiDir?: string;
   readonly logLevel?: 'silent' | 'info';
+  readonly allowWrites?: boolean;
   /** Lets `heldBytes` be asked. */
   readonly probed?: boolean;
 }
@@ -38,7 +39,7 @@ export class ServerProcess {
   }
 
   /** Ours, as a user would run it, on one home. */
-  static caduceus({ home, webUiDir, logLevel = 'silent', probed = false }: ServerOptions): Promise<ServerProcess> {
+  static caduceus({ home, webUiDir, logLevel = 'silent', probed = false, allowWrites = false }: ServerOptions): Promise<ServerProcess> {
     return ServerProcess.#start((folder, readyFile) => [
       ...(probed ? ['--expose-gc', '--import', join(ROOT, 'bench/live/memory-probe.ts')] : []),
       join(ROOT, 'src/cli.ts'),
@@ -46,6 +47,7 @@ export class ServerProcess {
       ...['--home', home, '--web-ui-dir', webUiDir ?? join(folder, 'no-web-ui')],
       ...['--port', '0', '--ready-file', readyFile, '--state-dir', join(folder, 'state')],
       ...['--no-auth', '--log-level', logLevel],
+      ...(allowWrites ? ['--allow-writes'] : []),
     ]);
   }
 

@@ -5,7 +5,8 @@
  * A receipt is PENDING before the store is touched, PLANNED with its result right before the commit, DONE after it, SETTLED once the files
  * that belong to the change followed. Whoever finds a PLANNED one whose process is gone looks into the store for what was planned.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 
 export type ReceiptState = 'PENDING' | 'PLANNED' | 'DONE' | 'SETTLED';
@@ -30,6 +31,9 @@ const SCHEMA = `CREATE TABLE IF NOT EXISTS receipts (
 const COLUMNS =
   'client_mutation_id AS clientMutationId, mutation, profile, input_hash AS inputHash, state, result, owner, created_at AS createdAt';
 const SELECT = `SELECT ${COLUMNS} FROM receipts WHERE client_mutation_id = ?`;
+/** Results hold what was said. */
+const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
 const KEPT_SECONDS = 90 * 86_400;
 const BUSY_TIMEOUT_MS = 5000;
 const SYNCHRONOUS_FULL = 2;
@@ -38,9 +42,12 @@ export class Receipts {
   readonly #db: Database.Database;
   readonly #owner = ownerToken(process.pid) ?? `${process.pid}:`;
 
-  /** Makes the file where there is none; its folder has to exist. Receipts older than 90 days are forgotten. */
+  /** Makes the file and its folder where there are none, for their owner alone. Receipts older than 90 days are forgotten. */
   static open(path: string, now: number): Receipts {
+    mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
     const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
+    // SQLite gives the files beside it the same mode.
+    chmodSync(path, PRIVATE_FILE);
     db.pragma('journal_mode = wal');
     // What is planned has to be on the disk before the store commits.
     db.pragma(`synchronous = ${SYNCHRONOUS_FULL}`);

@@ -1,7 +1,9 @@
 /** Mutations over HTTP: writes are off by default, a refusal is a type, a dry run works all the same. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { startInProcess, type TestServer } from '../support/server.ts';
-import { S } from '../support/stores.ts';
+import { startInProcess, startTestServer, type TestServer } from '../support/server.ts';
+import { S, temporaryFolder } from '../support/stores.ts';
 
 const servers: TestServer[] = [];
 afterAll(() => Promise.all(servers.map((server) => server.stop())));
@@ -29,6 +31,16 @@ describe('a mutation', () => {
     const { data } = await server.query<Answer, unknown>(ACQUIRE, { input: { sessionId: 's' } });
     expect(data?.acquireTurnLease).toMatchObject({ __typename: 'WritesOffError', code: 'WRITES_OFF', retryable: false, settled: true });
     expect(data?.acquireTurnLease.message).toContain('--allow-writes');
+  });
+
+  it('makes the folder for its receipts, where nobody else may look', async () => {
+    const stateDir = join(temporaryFolder(), 'not', 'there', 'yet');
+    const server = await startTestServer({ rows: [S('s')], settings: { allowWrites: true, noAuth: true, stateDir } });
+    servers.push(server);
+    const { data } = await server.query<Answer, unknown>(ACQUIRE, { input: { sessionId: 's' } });
+    expect(data?.acquireTurnLease.__typename).toBe('AcquireTurnLeasePayload');
+    expect(statSync(stateDir).mode & 0o777).toBe(0o700);
+    expect(statSync(join(stateDir, 'receipts.db')).mode & 0o777).toBe(0o600);
   });
 
   it('is done once, and its refusal has a type of its own', async () => {
