@@ -3,6 +3,7 @@ import * as resolve from '../resolvers/session.ts';
 import * as lists from '../resolvers/sessions.ts';
 import * as stores from '../resolvers/stores.ts';
 import type { StoredSession } from '../src/session-store.ts';
+import { originsOf } from '../src/state-db/listing.ts';
 import { isUnread } from '../src/state-db/session-state.ts';
 import { builder, pageComplexity } from './builder.ts';
 import { Warning } from './errors.ts';
@@ -52,7 +53,7 @@ export const Session = builder.objectRef<StoredSession>('Session').implement({
       description: 'The same for every segment of one conversation: the root of its compression chain. Stays when the session id rotates.',
     }),
     profile: t.field({ type: Profile, description: 'The profile it belongs to.', resolve: stores.profileOf }),
-    origins: t.field({ type: [SessionOrigin], description: 'Where it is stored.', resolve: () => ['STATE_DB'] as const }),
+    origins: t.field({ type: [SessionOrigin], description: 'Where it is stored.', resolve: (session) => [...originsOf(session)] }),
     source: t.field({ type: SessionSource, description: 'The surface it runs on.', resolve: resolve.sourceOf }),
     title: t.exposeString('title', { nullable: true, description: 'As stored. `displayTitle` is what to show.' }),
     displayTitle: t.string({
@@ -219,6 +220,11 @@ const SessionFilter = builder.inputType('SessionFilter', {
       description: 'Children whose parent is missing, or part of a loop, as entries of their own.',
     }),
     includeEmpty: t.boolean({ defaultValue: false, description: 'Conversations without any message too.' }),
+    includeUnlisted: t.boolean({
+      defaultValue: false,
+      description:
+        "Also what the Web UI's own list leaves out by its rules: snapshots, terminal sessions that hold too little, earlier chats.",
+    }),
     projectId: t.id({ description: 'Only sessions of this project of the Web UI.' }),
     titleContains: t.string({ description: 'Text in the title of any segment, case ignored; at most 500 characters.' }),
     titleOrIdContains: t.string({

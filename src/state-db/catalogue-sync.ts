@@ -138,7 +138,7 @@ export class CatalogueSync {
       if (touched.length === 0) return { changes: [], more: false };
       const records = this.#sessionsById(touched);
       for (const [id, record] of records) {
-        const stats = this.#catalogue.get(id) === undefined ? this.#stats([id]).get(id) : this.#advance(id, bySession.get(id) ?? []);
+        const stats = this.#catalogue.stored(id) === undefined ? this.#stats([id]).get(id) : this.#advance(id, bySession.get(id) ?? []);
         states.push([id, toEntry(record, stats ?? null)]);
       }
       states.push(...this.#parentsOfNew(records));
@@ -152,12 +152,12 @@ export class CatalogueSync {
   #parentsOfNew(records: ReadonlyMap<string, SessionRecord>): States {
     const parents = new Set<string>();
     for (const { id, parentId } of records.values()) {
-      if (parentId !== null && !records.has(parentId) && this.#catalogue.get(id) === undefined) parents.add(parentId);
+      if (parentId !== null && !records.has(parentId) && this.#catalogue.stored(id) === undefined) parents.add(parentId);
     }
     if (parents.size === 0) return [];
     const states: States = [];
     for (const [id, record] of this.#sessionsById([...parents])) {
-      const known = this.#catalogue.get(id);
+      const known = this.#catalogue.stored(id);
       if (known !== undefined) states.push([id, toEntry(record, known.stats)]);
     }
     return states;
@@ -165,7 +165,7 @@ export class CatalogueSync {
 
   /** The counts of a known session after some new rows; each row counts once, also when a recount overtook this pass. */
   #advance(id: string, rows: readonly SqlRow[]): RowStats | null {
-    const stats = this.#catalogue.get(id)?.stats ?? null;
+    const stats = this.#catalogue.stored(id)?.stats ?? null;
     if (stats === null) return this.#stats([id]).get(id) ?? null;
     const countedTo = this.#countedTo.get(id) ?? -1n;
     let { total, live, lastTimestamp } = stats;
@@ -204,7 +204,7 @@ export class CatalogueSync {
   #recount(ids: readonly string[]): CatalogueChange[] {
     const stats = this.#stats(ids);
     const moved = ids.filter((id) => {
-      const entry = this.#catalogue.get(id);
+      const entry = this.#catalogue.stored(id);
       return entry !== undefined && !isSameStats(entry.stats, stats.get(id) ?? null);
     });
     return moved.length === 0 ? [] : this.#reload(moved);
@@ -213,7 +213,7 @@ export class CatalogueSync {
   *#sweepSteps(): Generator<string[]> {
     let ids: string[] = [];
     let rows = 0;
-    for (const entry of this.#catalogue.entries()) {
+    for (const entry of this.#catalogue.storedEntries()) {
       ids.push(entry.id);
       rows += 20 + (entry.stats?.total ?? 0);
       if (rows < SWEEP_STEP_ROWS) continue;
@@ -279,7 +279,7 @@ export class CatalogueSync {
   /** Sessions that the catalogue lacks among the youngest rows of the table. */
   #newSessionIds(): string[] {
     const rows = this.#connection.all(YOUNGEST_SESSIONS);
-    return rows.map((row) => String(row.id)).filter((id) => this.#catalogue.get(id) === undefined);
+    return rows.map((row) => String(row.id)).filter((id) => this.#catalogue.stored(id) === undefined);
   }
 }
 

@@ -3,6 +3,8 @@
  * Lists, lineage and live updates read from here, so that the cost of a page does not depend on the size of the store.
  * Pure: `catalogue-sync.ts` feeds it from SQL and keeps it exact.
  */
+
+import type { EntryOverlay } from './entry-overlay.ts';
 import { chain, chainMembers, chainRoot, type EdgeKind, edgeKind, isChainEdge, isListable, type LineageGraph } from './lineage.ts';
 import type { LineageCollapse, ListClass, ListItem } from './list-item.ts';
 import type { SessionOrder } from './list-order.ts';
@@ -29,8 +31,15 @@ export class Catalogue implements LineageGraph<SessionEntry> {
   readonly #rootOfMember = new Map<string, string>();
   readonly #placed = new Map<string, PlacedSession>();
   readonly #orders = new Map<string, OrderedItems>();
+  readonly #overlay: EntryOverlay | null;
+  /** As state.db alone has them; kept where an overlay makes others of them. */
+  readonly #stored = new Map<string, SessionEntry>();
   #version = 0;
   #totalRows = 0;
+
+  constructor(overlay: EntryOverlay | null = null) {
+    this.#overlay = overlay;
+  }
 
   /** Grows with every change; answers that were computed at one version are good until the next. */
   get version(): number {
@@ -52,6 +61,15 @@ export class Catalogue implements LineageGraph<SessionEntry> {
 
   entries(): IterableIterator<SessionEntry> {
     return this.#entries.values();
+  }
+
+  /** A session as state.db has it. */
+  stored(id: string): SessionEntry | undefined {
+    return this.#overlay === null ? this.#entries.get(id) : this.#stored.get(id);
+  }
+
+  storedEntries(): IterableIterator<SessionEntry> {
+    return this.#overlay === null ? this.#entries.values() : this.#stored.values();
   }
 
   children(id: string): SessionEntry[] {
@@ -113,8 +131,32 @@ export class Catalogue implements LineageGraph<SessionEntry> {
     return built;
   }
 
-  /** Takes over new states of sessions (undefined: gone) and returns what really changed. */
+  /** Takes over new states of sessions in state.db (undefined: gone) and returns what really changed. */
   apply(states: Iterable<readonly [string, SessionEntry | undefined]>): CatalogueChange[] {
+    const overlay = this.#overlay;
+    if (overlay === null) return this.#take(states);
+    const composed: [string, SessionEntry | undefined][] = [];
+    for (const [id, stored] of states) {
+      if (stored === undefined) this.#stored.delete(id);
+      else this.#stored.set(id, stored);
+      composed.push([id, overlay.compose(id, stored)]);
+    }
+    return this.#take(composed);
+  }
+
+  /** Composes sessions again: what lies beside state.db changed. */
+  recompose(ids: Iterable<string>): CatalogueChange[] {
+    const overlay = this.#overlay;
+    if (overlay === null) return [];
+    const states: [string, SessionEntry | undefined][] = [];
+    for (const id of new Set(ids)) {
+      const after = overlay.compose(id, this.#stored.get(id));
+      if (after !== this.#entries.get(id)) states.push([id, after]);
+    }
+    return this.#take(states);
+  }
+
+  #take(states: Iterable<readonly [string, SessionEntry | undefined]>): CatalogueChange[] {
     const changes: CatalogueChange[] = [];
     const touched = new Set<string>();
     const moved: string[] = [];

@@ -4,6 +4,7 @@
 import { type CursorKey, decodeCursor, encodeCursor } from '../cursor.ts';
 import { InvalidInput } from '../errors.ts';
 import { LazyItem, type Page, type PageRequest } from '../paging.ts';
+import type { SessionOrigin, UnlistedReason } from './beside.ts';
 import type { Catalogue } from './catalogue.ts';
 import { idTest, titleOrIdTest } from './find-sessions.ts';
 import type { LineageCollapse, ListItem } from './list-item.ts';
@@ -21,6 +22,8 @@ export interface SessionFilter {
   readonly includeDelegates?: boolean | null | undefined;
   readonly includeOrphans?: boolean | null | undefined;
   readonly includeEmpty?: boolean | null | undefined;
+  /** Also what the Web UI's own list leaves out for reasons of its own. */
+  readonly includeUnlisted?: boolean | null | undefined;
   readonly projectId?: string | null | undefined;
   readonly titleContains?: string | null | undefined;
   /** In the id of any segment, letters of any case. */
@@ -43,7 +46,7 @@ export interface ListQuery {
 }
 
 /** Why a row is no entry of a list with the default filter. */
-export type HiddenReason = 'SEGMENT' | 'DELEGATE' | 'ORPHAN' | 'BACKGROUND' | 'ARCHIVED' | 'HIDDEN' | 'EMPTY';
+export type HiddenReason = 'SEGMENT' | 'DELEGATE' | 'ORPHAN' | 'BACKGROUND' | 'ARCHIVED' | 'HIDDEN' | 'EMPTY' | UnlistedReason;
 
 /** Sources of runs that nobody is talking to. */
 export const BACKGROUND_SOURCES: ReadonlySet<string> = new Set(['cron', 'webhook', 'kanban', 'tool', 'oneshot']);
@@ -160,14 +163,15 @@ export function matcher(filter: SessionFilter): (item: ListItem) => HiddenReason
   return (item) => {
     if (!wanted(item)) return 'FILTERED';
     const { root } = item;
+    const flagged = flaggedOf(item);
     if (item.listClass === 'DELEGATE' && filter.includeDelegates !== true) return 'DELEGATE';
     if (item.listClass === 'ORPHAN' && filter.includeOrphans !== true) return 'ORPHAN';
     // Whoever names a source wants to see it, background or not.
     if (sources === null && filter.includeBackground !== true && BACKGROUND_SOURCES.has(root.source)) return 'BACKGROUND';
-    if (root.archived && filter.archived !== true && filter.includeArchived !== true) return 'ARCHIVED';
+    if (flagged.archived && filter.archived !== true && filter.includeArchived !== true) return 'ARCHIVED';
     if (root.hidden && filter.includeHidden !== true && filter.archived !== true) return 'HIDDEN';
     if (filter.includeEmpty !== true && isEmpty(item)) return 'EMPTY';
-    return null;
+    return filter.includeUnlisted === true ? null : unlistedReason(item, filter, sources !== null);
   };
 }
 
@@ -177,10 +181,10 @@ function askedFor(filter: SessionFilter): (item: ListItem) => boolean {
     filter;
   if (sources) tests.push(inSet(new Set(sources), true));
   if (excludeSources) tests.push(inSet(new Set(excludeSources), false));
-  if (origins) tests.push(() => origins.includes('STATE_DB'));
-  if (filter.projectId != null) tests.push(() => false);
-  if (filter.archived === true) tests.push((item) => item.root.archived);
-  if (pinned != null) tests.push((item) => item.root.pinned === pinned);
+  if (origins) tests.push((item) => item.members.some((member) => originsOf(member).some((origin) => origins.includes(origin))));
+  if (filter.projectId != null) tests.push((item) => item.members.some(({ beside }) => beside?.projectId === filter.projectId));
+  if (filter.archived === true) tests.push((item) => flaggedOf(item).archived);
+  if (pinned != null) tests.push((item) => flaggedOf(item).pinned === pinned);
   if (sessionKey != null) tests.push((item) => item.root.sessionKey === sessionKey);
   if (cwdPrefix != null) tests.push((item) => isBelow(item.root.cwd, cwdPrefix));
   if (minMessageCount != null) tests.push((item) => item.root.storedMessageCount >= minMessageCount);
@@ -211,9 +215,32 @@ function isBelow(cwd: string | null, prefix: string): boolean {
   return cwd !== null && (cwd === trimmed || cwd.startsWith(`${trimmed}/`) || cwd.startsWith(`${trimmed}\\`));
 }
 
+/** The segment whose flags are those of the conversation: state.db writes them to all, the Web UI to the file of the newest. */
+function flaggedOf({ root, tip }: ListItem): ListItem['root'] {
+  return tip.beside === null ? root : tip;
+}
+
+export function originsOf({ beside }: ListItem['root']): readonly SessionOrigin[] {
+  return beside?.origins ?? STATE_DB_ALONE;
+}
+
+const STATE_DB_ALONE: readonly SessionOrigin[] = ['STATE_DB'];
+
+/** Null where the Web UI's list shows any segment, or knows none of them; reasons that the caller lifted don't count. */
+function unlistedReason({ members, tip }: ListItem, filter: SessionFilter, namesSources: boolean): UnlistedReason | null {
+  const known = members.filter((member) => member.beside !== null);
+  if (known.length === 0 || known.some(({ beside }) => beside?.unlisted === null)) return null;
+  const reason = tip.beside?.unlisted ?? known.at(-1)?.beside?.unlisted ?? null;
+  if (reason === 'BACKGROUND' && (namesSources || filter.includeBackground === true)) return null;
+  return reason === 'EMPTY' && filter.includeEmpty === true ? null : reason;
+}
+
 /** No row of any state in the whole conversation, and no counter that says there were some (`field-cases` F13, F19). */
 export function isEmpty(item: ListItem): boolean {
-  return item.members.every((member) => member.stats !== null && member.stats.total === 0 && member.storedMessageCount === 0);
+  return item.members.every(
+    ({ stats, storedMessageCount, beside }) =>
+      stats !== null && stats.total === 0 && storedMessageCount === 0 && (beside?.messageCount ?? 0) === 0,
+  );
 }
 
 /** Cursors of one order and collapse mean nothing in another. */

@@ -95,7 +95,7 @@ export function orderKey(item: ListItem): OrderKey {
     id: item.root.id,
     recency: item.recency,
     startedAt: item.root.startedAt,
-    pinned: item.root.pinned,
+    pinned: (item.tip.beside === null ? item.root : item.tip).pinned,
     title: title === null ? null : title.toLowerCase(),
   };
 }

@@ -2,6 +2,7 @@
  * One row of `sessions`, decoded (`spec/state-db.md` 4.1, 5). Heavy and private columns are not part of it: prompts, origins and tool
  * names are read on demand.
  */
+import type { Beside } from './beside.ts';
 import { type DataWarning, isJsonObject, parseJson, RowReader, type SqlRow } from './decode.ts';
 
 /** A lineage marker as SQL's `json_extract` would give it: null when absent (`spec/state-db.md` 6.2). */
@@ -204,10 +205,12 @@ export interface SessionEntry extends SessionRecord {
   readonly stats: RowStats | null;
   /** The larger of the heartbeat and the newest row; the start when there is neither; else null (`spec/state-db.md` 7.2). */
   readonly recency: number | null;
+  /** What other places say of it; null for a session that state.db alone has. */
+  readonly beside: Beside | null;
 }
 
 export function toEntry(record: SessionRecord, stats: RowStats | null): SessionEntry {
-  return { ...record, stats, recency: recencyOf(record, stats) };
+  return { ...record, stats, recency: recencyOf(record, stats), beside: null };
 }
 
 export function recencyOf(record: Pick<SessionRecord, 'lastActivityAt' | 'startedAt'>, stats: RowStats | null): number | null {

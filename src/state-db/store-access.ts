@@ -7,6 +7,7 @@ import { Catalogue, type CatalogueChange } from './catalogue.ts';
 import { highestRowId } from './catalogue-sql.ts';
 import { CatalogueSync } from './catalogue-sync.ts';
 import { patiently, patientPass, StoreConnection } from './connection.ts';
+import type { EntryOverlay, StoredEntries } from './entry-overlay.ts';
 import { describeHealth, type FileIdentity, fileIdentity, healthOf, isSameFile, unreadable } from './health.ts';
 
 export interface OpenStore {
@@ -32,6 +33,8 @@ export interface StoreAccessOptions {
   readonly strictObserver: boolean;
   /** Sessions that are kept in memory; above, SQL answers. */
   readonly largestCatalogue: number;
+  /** What lies beside the store; null: nothing. Lists that come from SQL don't know it. */
+  readonly overlay?: EntryOverlay | null;
 }
 
 /** The main thread never waits for a lock in SQLite; it asks again later instead. */
@@ -68,6 +71,7 @@ export class StoreAccess {
   #closed = false;
   /** Pieces of work that want the store for themselves. */
   #suspensions = 0;
+  #unfollow: (() => void) | null = null;
 
   constructor(path: string, options: StoreAccessOptions) {
     this.path = path;
@@ -166,6 +170,8 @@ export class StoreAccess {
 
   close(): void {
     this.#closed = true;
+    this.#unfollow?.();
+    this.#unfollow = null;
     this.#cancelMaintenance();
     this.#opened?.connection.close();
     this.#opened = null;
@@ -210,9 +216,10 @@ export class StoreAccess {
     try {
       const dataVersion = connection.dataVersion();
       const sessions = await patiently(() => Number(connection.get('SELECT COUNT(*) AS n FROM sessions')?.n ?? 0));
-      const catalogue = sessions > this.#options.largestCatalogue ? null : new Catalogue();
+      const catalogue = sessions > this.#options.largestCatalogue ? null : new Catalogue(this.#options.overlay ?? null);
       const sync = catalogue === null ? null : new CatalogueSync(connection, catalogue);
       if (sync !== null) await patientPass(() => sync.build());
+      if (catalogue !== null) this.#lay(catalogue);
       const opened = { connection, catalogue, sync, generation: generationOf(connection), dataVersion };
       if (this.isSuspended) throw unreadable('BUSY');
       if (this.#closed) throw new Error('the store was closed');
@@ -390,7 +397,25 @@ export class StoreAccess {
   async #emitChanges(opened: Opened, pending: Promise<CatalogueChange[]>): Promise<void> {
     const changes = await pending;
     const { catalogue } = opened;
-    if (changes.length > 0 && catalogue !== null && this.#opened === opened) this.#emit({ kind: 'CHANGED', changes, catalogue });
+    if (changes.length === 0 || catalogue === null || this.#opened !== opened) return;
+    this.#emit({ kind: 'CHANGED', changes, catalogue });
+    this.#options.overlay?.storedChanged(storedEntries(catalogue));
+  }
+
+  /** What lies beside the store is laid over a catalogue that was just filled, and its changes over the one that is open. */
+  #lay(catalogue: Catalogue): void {
+    const overlay = this.#options.overlay ?? null;
+    if (overlay === null) return;
+    this.#unfollow ??= overlay.onChange((ids) => this.#recompose(ids));
+    overlay.storedChanged(storedEntries(catalogue));
+    catalogue.recompose(overlay.idsBeside());
+  }
+
+  #recompose(ids: readonly string[]): void {
+    const catalogue = this.#opened?.catalogue ?? null;
+    if (catalogue === null) return;
+    const changes = catalogue.recompose(ids);
+    if (changes.length > 0) this.#emit({ kind: 'CHANGED', changes, catalogue });
   }
 
   #emit(event: StoreEvent): void {
@@ -404,6 +429,10 @@ export class StoreAccess {
     this.#health = health;
     if (isNews) this.#emit({ kind: 'HEALTH' });
   }
+}
+
+function storedEntries(catalogue: Catalogue): StoredEntries {
+  return { get: (id) => catalogue.stored(id), entries: () => catalogue.storedEntries() };
 }
 
 function generationOf(connection: StoreConnection): string {

@@ -5,6 +5,7 @@ import type { JobLimits, JobPool } from '../jobs/pool.ts';
 import type { StoredSession } from '../session-store.ts';
 import { familyCatalogue } from './beyond-catalogue.ts';
 import type { Catalogue, PlacedSession } from './catalogue.ts';
+import type { EntryOverlay } from './entry-overlay.ts';
 import { unreadable } from './health.ts';
 import type { ResultOf, StoreJob } from './jobs.ts';
 import type { SessionEntry } from './session-record.ts';
@@ -15,6 +16,8 @@ export interface StateDbOptions {
   readonly path: string;
   readonly strictObserver: boolean;
   readonly largestCatalogue: number;
+  /** What lies beside the store; null: nothing. */
+  readonly overlay?: EntryOverlay | null;
   /** Milliseconds that a search, an aggregate or a long transcript may take. */
   readonly slowReadLimitMs: number;
   readonly largestTranscript: number;
