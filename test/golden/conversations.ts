@@ -5,6 +5,7 @@ import { assembleConversation, type ConversationMessage, type ConversationRules 
 import { messageColumns } from '../../src/state-db/display-plan.ts';
 import { displayLineage } from '../../src/state-db/lineage.ts';
 import { decodeMessage, type MessageRecord } from '../../src/state-db/message-row.ts';
+import type { StoreReading } from '../../src/state-db/store-reading.ts';
 import { inViewSql } from '../../src/state-db/visibility.ts';
 import type { GoldenCase } from '../support/golden.ts';
 import { answersInstead, type Verdict } from './compare.ts';
@@ -20,11 +21,16 @@ export function conversation(
   const ancestors = args.include_ancestors === true;
   const entry = upstream.catalogue.get(id);
   const ids = ancestors && entry !== undefined ? displayLineage(upstream.catalogue, entry) : [id];
-  const messages = assembleConversation(rowsOf(upstream, ids, args.include_inactive === true), { replay: !ancestors, rules });
+  const messages = assembleConversation(rowsOf(upstream.connection, ids, args.include_inactive === true), { replay: !ancestors, rules });
   return args.repair_alternation === true ? repairAlternation(messages, { rules }).messages : messages;
 }
 
-function rowsOf({ connection }: Upstream, ids: readonly string[], inactive: boolean): MessageRecord[] {
+/** The live messages of one segment as a model is given them, by the newest rules. */
+export function replayed(connection: StoreReading, id: string): readonly ConversationMessage[] {
+  return repairAlternation(assembleConversation(rowsOf(connection, [id], false), { replay: true })).messages;
+}
+
+function rowsOf(connection: StoreReading, ids: readonly string[], inactive: boolean): MessageRecord[] {
   const rows = connection.all(
     `SELECT ${messageColumns(connection, 'm')} FROM messages m WHERE m.session_id IN (SELECT value FROM json_each(?))
      AND ${inViewSql(connection.shape, inactive ? 'AUDIT' : 'LIVE', 'm')} ORDER BY m.id`,

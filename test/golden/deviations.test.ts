@@ -3,14 +3,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fixturesDir } from '../support/golden.ts';
-import { loadDeviations } from './deviations.ts';
+import { loadDeviations, loadWritingDeviations } from './deviations.ts';
 
 const FOLDER = new URL('./', import.meta.url);
+const COMPARED = /from '\.\/(compare|mutation-runner)\.ts'/;
 /** The tests that compare with upstream's answers in this way; other golden files may have tests of their own kind. */
 const sources = readdirSync(FOLDER)
-  .filter((name) => name.endsWith('.ts') && !name.startsWith('deviations'))
+  .filter((name) => name.endsWith('.ts') && !name.startsWith('deviations') && name !== 'mutation-runner.test.ts')
   .map((name) => readFileSync(new URL(name, FOLDER), 'utf8'))
-  .filter((text) => text.includes("from './compare.ts'"))
+  .filter((text) => COMPARED.test(text))
   .join('\n');
 const deviations = loadDeviations();
 
@@ -42,5 +43,23 @@ describe('the list of deviations', () => {
           expect(existsSync(join(fixturesDir(), 'golden', store, `${kind}.json`)), `${store}/${kind}`).toBe(true);
       }
     }
+  });
+});
+
+describe('the list of decisions about writing', () => {
+  const writing = loadWritingDeviations();
+
+  it('names each once, with what upstream does, what we do, and the rule', () => {
+    const ids = writing.map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)].sort());
+    expect(ids.filter((id) => deviations.some((deviation) => deviation.id === id))).toEqual([]);
+    for (const { upstream, ours, rule } of writing) expect([upstream, ours, rule].filter((text) => text.trim() === '')).toEqual([]);
+  });
+
+  it.each(writing)('$id is held by a test', ({ test: { file, name } }) => {
+    const names = [...readFileSync(new URL(`../${file}`, FOLDER), 'utf8').matchAll(/(?:it|describe)[^\n]*['`]([^\n]*)['`]/g)].map(
+      ([all]) => all,
+    );
+    expect(names.filter((each) => each.includes(name))).not.toEqual([]);
   });
 });

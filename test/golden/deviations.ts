@@ -1,6 +1,7 @@
 /**
- * Where this server answers otherwise than upstream on purpose. The table of `docs/deviations.md` is the only list: which cases each
- * deviation covers is read from there, and the tests fail when a count differs from what they see.
+ * Where this server answers otherwise than upstream on purpose. The first table of `docs/deviations.md` is the only list: which cases each
+ * deviation covers is read from there, and the tests fail when a count differs from what they see. The second table is of what no recorded
+ * answer shows; each of its rows names the test that does.
  */
 import { readFileSync } from 'node:fs';
 
@@ -13,21 +14,51 @@ export interface Deviation {
   readonly rule: string;
 }
 
+/** A decision about writing. */
+export interface WritingDeviation {
+  readonly id: string;
+  readonly upstream: string;
+  readonly ours: string;
+  readonly rule: string;
+  /** A file below `test/`, and what the name of the test there begins with, or has in it. */
+  readonly test: { readonly file: string; readonly name: string };
+}
+
 const DOCUMENT = new URL('../../docs/deviations.md', import.meta.url);
 const ROW = /^\| `([a-z0-9-]+)` *\| ([^|]*) \| ([^|]*) \| ([^|]*) \| ([^|]*) \|$/;
 
-/** The rows of the table. Throws for a row that isn't understood. */
+const WRITING_HEADING = '\n## Writing';
+const TEST = /^`([\w./-]+)`, "([^"]+)"$/;
+
+/** The rows of the first table. Throws for a row that isn't understood. */
 export function loadDeviations(): Deviation[] {
-  const lines = readFileSync(DOCUMENT, 'utf8').split('\n');
-  return lines.filter((line) => line.startsWith('| `')).map(parseRow);
+  return rowsOf('ANSWERS').map((line) => {
+    const [id, cases, upstream, ours, rule] = cells(line);
+    return { id, cases: parseCases(cases), upstream, ours, rule };
+  });
 }
 
-function parseRow(line: string): Deviation {
-  const [, id, cases, upstream, ours, rule] = ROW.exec(line) ?? [];
-  if (id === undefined || cases === undefined || upstream === undefined || ours === undefined || rule === undefined) {
+/** The rows of the second table. Throws for a row that isn't understood. */
+export function loadWritingDeviations(): WritingDeviation[] {
+  return rowsOf('WRITING').map((line) => {
+    const [id, upstream, ours, rule, test] = cells(line);
+    const [, file, name] = TEST.exec(test.trim()) ?? [];
+    if (file === undefined || name === undefined) throw new Error(`docs/deviations.md: not a test and its name: ${line}`);
+    return { id, upstream, ours, rule, test: { file, name } };
+  });
+}
+
+function rowsOf(table: 'ANSWERS' | 'WRITING'): string[] {
+  const [answers = '', writing = ''] = readFileSync(DOCUMENT, 'utf8').split(WRITING_HEADING);
+  return (table === 'ANSWERS' ? answers : writing).split('\n').filter((line) => line.startsWith('| `'));
+}
+
+function cells(line: string): [string, string, string, string, string] {
+  const [, first, second, third, fourth, fifth] = ROW.exec(line) ?? [];
+  if (first === undefined || second === undefined || third === undefined || fourth === undefined || fifth === undefined) {
     throw new Error(`docs/deviations.md: not a row of the table: ${line}`);
   }
-  return { id, cases: parseCases(cases), upstream, ours, rule };
+  return [first, second, third, fourth, fifth];
 }
 
 /** `titles: basic 2, lineage 1; export: hostile 3`. */

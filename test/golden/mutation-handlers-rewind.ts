@@ -70,7 +70,7 @@ function asUpstream(row: Readonly<Record<string, unknown>>): Record<string, unkn
 }
 
 /** The counters that upstream leaves as they were (10.1 step 7); a counter that is the same anyway is left out. */
-export const RECOUNTED: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+const RECOUNTED: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   'rewind to the third user turn': { message_count: 11, tool_call_count: 4 },
   'rewind twice, second is a no-op on rows': { message_count: 11, tool_call_count: 4 },
   'rewind to first': { message_count: 0, tool_call_count: 0 },
