@@ -64,5 +64,6 @@ function word(text: string | null): string | null {
 }
 
 export function union(a: ReadonlySet<ListOrigin>, b: ReadonlySet<ListOrigin>): ReadonlySet<ListOrigin> {
-  return b.isSubsetOf(a) ? a : a.union(b);
+  for (const origin of b) if (!a.has(origin)) return new Set([...a, ...b]);
+  return a;
 }

@@ -56,12 +56,3 @@ function provenanceOf(changes: Partial<ListRow>): Partial<ListRow['provenance']>
     ...('displayTitle' in changes ? { displayTitle: 'STATE_DB' as const } : {}),
   };
 }
-
-/** 10.2, 10.3: whether the row of a session may be taken for gone, or for empty. A store that can't be read proves nothing. */
-export function isGoneFrom(store: Pick<StoreRows, 'sessions'> | null, id: string): boolean {
-  return store !== null && !store.sessions.has(id);
-}
-
-export function isEmptyIn(store: Pick<StoreRows, 'sessions'> | null, id: string): boolean {
-  return store?.sessions.get(id)?.stats?.total === 0;
-}
