@@ -3,10 +3,11 @@
  * pairs one rich row with one text row, never two rich ones: different images have the same text.
  */
 import { collapseSpace } from '../../state-db/whitespace.ts';
+import { Identity } from './identity.ts';
 import { SCREENSHOT } from './state-message.ts';
 import { IMAGE_TYPES } from './structured-content.ts';
 import { exactTimestamp } from './timestamps.ts';
-import { isMessage, type Message, roleOf, textOf, toolCallsKey, toolName } from './values.ts';
+import { isMessage, type Message, payloadOf, roleOf, textOf, toolCallsKey, toolName } from './values.ts';
 
 /** The text of a list of parts, images as words, white space collapsed; null without an image or with a part of another kind. */
 export function imageProjection(content: unknown): string | null {
@@ -40,4 +41,19 @@ function mirrorKey(message: Message, text: string | null): string | null {
   const time = exactTimestamp(message).value;
   if (time === null) return null;
   return JSON.stringify([text, time, textOf(message.tool_call_id), toolName(message), toolCallsKey(message)]);
+}
+
+/** Keys of text rows that can't be told to be one row: ids that can't be read, or other ids or payloads (15.2 F). */
+export function ambiguousMirrors(state: readonly unknown[]): Set<string> {
+  const seen = new Map<string, string>();
+  const ambiguous = new Set<string>();
+  for (const message of state) {
+    const key = scalarMirrorKey(message);
+    if (key === null || !isMessage(message)) continue;
+    const { stableId, rowId } = Identity.of(message);
+    const row = JSON.stringify([stableId.value, rowId.value, payloadOf(message)]);
+    if (!stableId.valid || !rowId.valid || (seen.get(key) ?? row) !== row) ambiguous.add(key);
+    seen.set(key, row);
+  }
+  return ambiguous;
 }

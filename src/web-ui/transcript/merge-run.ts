@@ -5,13 +5,13 @@
 import { Chronology, type Placement } from './chronology.ts';
 import { addDisplayMetadata, UNMATCHED_MIRROR } from './display-metadata.ts';
 import { areIdentitiesCompatible, arePrivatelyCompatible, Identity } from './identity.ts';
-import { richMirrorKey, scalarMirrorKey } from './image-mirror.ts';
+import { ambiguousMirrors, richMirrorKey, scalarMirrorKey } from './image-mirror.ts';
 import type { MergeDecision, Origin } from './merge-decision.ts';
 import { KeyCache, type MessageKeys, type VisibleKey } from './message-keys.ts';
 import { VisibleKeys } from './near-duplicates.ts';
 import { copyPayload, type MutableMessage } from './payloads.ts';
 import { exactTimestamp, mergeTimestamp } from './timestamps.ts';
-import { arePayloadsCompatible, hasToolCalls, isMessage, payloadOf, roleOf, textOf } from './values.ts';
+import { arePayloadsCompatible, hasToolCalls, isMessage, roleOf, textOf } from './values.ts';
 
 /** A message of the growing transcript; its message is a copy that may be completed. */
 export interface Row {
@@ -281,21 +281,6 @@ function richRows(locals: readonly Row[]): Map<string, Row | typeof AMBIGUOUS> {
     if (key !== null) rows.set(key, rows.has(key) ? AMBIGUOUS : row);
   }
   return rows;
-}
-
-/** 15.2 F: keys of text rows that can't be told to be one row. */
-function ambiguousMirrors(state: readonly unknown[]): Set<string> {
-  const seen = new Map<string, string>();
-  const ambiguous = new Set<string>();
-  for (const message of state) {
-    const key = scalarMirrorKey(message);
-    if (key === null || !isMessage(message)) continue;
-    const { stableId, rowId } = Identity.of(message);
-    const row = JSON.stringify([stableId.value, rowId.value, payloadOf(message)]);
-    if (!stableId.valid || !rowId.valid || (seen.get(key) ?? row) !== row) ambiguous.add(key);
-    seen.set(key, row);
-  }
-  return ambiguous;
 }
 
 function callIds(message: unknown): string[] {

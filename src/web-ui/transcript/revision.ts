@@ -3,6 +3,7 @@
  * It sees inserts, deletions, rewinds and changed payloads, but not a changed content (hazard H20).
  */
 import { createHash } from 'node:crypto';
+import { idList } from '../../state-db/connection.ts';
 import type { SqlRow } from '../../state-db/decode.ts';
 import type { StoreReading } from '../../state-db/store-reading.ts';
 
@@ -15,16 +16,14 @@ export interface TranscriptRevision {
   readonly activeRowsDigest: string | null;
 }
 
-/** SQLite's usual limit of variables, with room for others. */
-const CHUNK = 900;
-
-const FACTS = (marks: string) => `
+const FACTS = `
   SELECT session_id, COUNT(*) AS n, MAX(id) AS newest,
     SUM(CASE WHEN typeof(active) = 'integer' AND active = 1 THEN 0 ELSE 1 END) AS odd
-  FROM messages WHERE session_id IN (${marks}) AND (active IS NULL OR active <> 0) GROUP BY session_id`;
-const PAYLOADS = (marks: string) => `
+  FROM messages WHERE session_id IN (SELECT value FROM json_each(?)) AND (active IS NULL OR active <> 0) GROUP BY session_id`;
+const PAYLOADS = `
   SELECT session_id, id, api_content FROM messages
-  WHERE session_id IN (${marks}) AND (active IS NULL OR active <> 0) AND api_content IS NOT NULL ORDER BY session_id, id`;
+  WHERE session_id IN (SELECT value FROM json_each(?)) AND (active IS NULL OR active <> 0) AND api_content IS NOT NULL
+  ORDER BY session_id, id`;
 
 /** Of rows that one query gave, in order; null where a row's `active` isn't the integer 1 or a payload is no text. */
 export function revisionOf(sessionId: string, rows: readonly SqlRow[], hasPayloads: boolean): TranscriptRevision | null {
@@ -45,29 +44,17 @@ export function payloadDigest(rows: readonly SqlRow[]): string | undefined {
   return hash.digest('hex');
 }
 
-/** The revisions of many sessions: two statements for each 900, on one snapshot. Null for all where the store can't tell. */
+/** The revisions of many sessions: two statements, on one snapshot. Null for all where the store can't tell. */
 export function readRevisions(store: StoreReading, ids: readonly string[]): Map<string, TranscriptRevision | null> {
   const { shape } = store;
   if (!shape.hasColumn('messages', 'id') || !shape.hasColumn('messages', 'active')) return new Map(ids.map((id) => [id, null]));
   const hasPayloads = shape.hasColumn('messages', 'api_content');
-  const wanted = [...new Set(ids)];
   return store.snapshot(() => {
-    const facts = new Map<string, SqlRow>();
-    const payloads = new Map<string, SqlRow[]>();
-    for (let from = 0; from < wanted.length; from += CHUNK) {
-      const chunk = wanted.slice(from, from + CHUNK);
-      const marks = chunk.map(() => '?').join(', ');
-      for (const row of store.all(FACTS(marks), chunk)) facts.set(String(row.session_id), row);
-      if (!hasPayloads) continue;
-      for (const row of store.all(PAYLOADS(marks), chunk)) {
-        const id = String(row.session_id);
-        const known = payloads.get(id);
-        if (known === undefined) payloads.set(id, [row]);
-        else known.push(row);
-      }
-    }
+    const wanted = [idList(ids)];
+    const facts = new Map(store.all(FACTS, wanted).map((row) => [String(row.session_id), row]));
+    const payloads = Map.groupBy(hasPayloads ? store.all(PAYLOADS, wanted) : [], (row) => String(row.session_id));
     return new Map(
-      wanted.map((sessionId) => {
+      ids.map((sessionId) => {
         const row = facts.get(sessionId);
         const digest = hasPayloads ? payloadDigest(payloads.get(sessionId) ?? []) : null;
         if (digest === undefined || Number(row?.odd ?? 0) > 0) return [sessionId, null];

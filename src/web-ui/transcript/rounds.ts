@@ -1,6 +1,7 @@
 /**
  * How often a person and the agent took turns, for the offer to hand a conversation over (`spec/webui-transcript.md` 18).
  */
+import { idList } from '../../state-db/connection.ts';
 import type { SqlRow } from '../../state-db/decode.ts';
 import type { StoreReading } from '../../state-db/store-reading.ts';
 import { liveOnly } from './state-messages.ts';
@@ -10,8 +11,6 @@ import { roleOf } from './values.ts';
 
 /** Rounds from which a hand-off is offered. */
 export const HANDOFF_ROUNDS = 10;
-/** SQLite's usual limit of variables, with room for others. */
-const CHUNK = 900;
 
 export interface RoundsQuery {
   readonly sessionId: string;
@@ -19,20 +18,15 @@ export interface RoundsQuery {
   readonly since?: number | null;
 }
 
-/** The rounds of many sessions, in the order of the queries; one statement for each 900 ids. Inactive rows count unless only active ones are to. */
+/** The rounds of many sessions, in the order of the queries, in one statement. Inactive rows count unless only active ones are to (H22). */
 export function conversationRounds(store: StoreReading, queries: readonly RoundsQuery[], activeOnly = false): number[] {
   const { shape } = store;
   if (!['session_id', 'role', 'timestamp'].every((column) => shape.hasColumn('messages', column))) return queries.map(() => 0);
-  const ids = [...new Set(queries.map(({ sessionId }) => sessionId))];
-  const rows = new Map(ids.map((id): [string, SqlRow[]] => [id, []]));
   const order = shape.hasColumn('messages', 'id') ? 'session_id, timestamp, id' : 'session_id, timestamp';
-  for (let from = 0; from < ids.length; from += CHUNK) {
-    const chunk = ids.slice(from, from + CHUNK);
-    const where = `session_id IN (${chunk.map(() => '?').join(', ')})${activeOnly ? liveOnly(shape) : ''}`;
-    for (const row of store.all(`SELECT session_id, role, timestamp FROM messages WHERE ${where} ORDER BY ${order}`, chunk)) {
-      rows.get(String(row.session_id))?.push(row);
-    }
-  }
+  const where = `session_id IN (SELECT value FROM json_each(?))${activeOnly ? liveOnly(shape) : ''}`;
+  const sql = `SELECT session_id, role, timestamp FROM messages WHERE ${where} ORDER BY ${order}`;
+  const ids = idList(queries.map(({ sessionId }) => sessionId));
+  const rows = Map.groupBy(store.all(sql, [ids]), (row) => String(row.session_id));
   return queries.map(({ sessionId, since = null }) => countRounds(rows.get(sessionId) ?? [], since));
 }
 

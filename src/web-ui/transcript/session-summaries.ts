@@ -2,6 +2,7 @@
  * Cheap answers about the rows of sessions: counts, the newest time, and what proves that a tail can be read alone
  * (`spec/webui-transcript.md` 6.3). Null means that it can't be proven, which is not zero.
  */
+import { idList } from '../../state-db/connection.ts';
 import type { SqlRow } from '../../state-db/decode.ts';
 import type { StoreReading } from '../../state-db/store-reading.ts';
 import { MessageKeys } from './message-keys.ts';
@@ -27,23 +28,17 @@ export interface PrefixSummary {
 }
 
 const NOTHING: SessionSummary = { messageCount: 0, activeCount: 0, lastMessageAt: 0 };
-/** SQLite's usual limit of variables, with room for others. */
-const CHUNK = 900;
 
-/** Summaries of many sessions, one statement for each 900; zeros for those without rows, and where the newest time is no number. */
+/** Summaries of many sessions in one statement; zeros for those without rows, and where the newest time is no number. */
 export function sessionSummaries(store: StoreReading, sessionIds: readonly string[]): Map<string, SessionSummary> {
   const { shape } = store;
-  const wanted = [...new Set(sessionIds)];
-  const found = new Map(wanted.map((id) => [id, NOTHING]));
+  const found = new Map(sessionIds.map((id) => [id, NOTHING]));
   if (!shape.hasColumn('messages', 'session_id')) return found;
   const newest = shape.hasColumn('messages', 'timestamp') ? 'MAX(timestamp)' : '0';
   const live = shape.hasColumn('messages', 'active') ? 'SUM(active IS NULL OR active <> 0)' : 'COUNT(*)';
-  for (let from = 0; from < wanted.length; from += CHUNK) {
-    const chunk = wanted.slice(from, from + CHUNK);
-    const sql = `SELECT session_id, COUNT(*) AS n, ${live} AS live, ${newest} AS newest FROM messages
-      WHERE session_id IN (${chunk.map(() => '?').join(', ')}) GROUP BY session_id`;
-    for (const row of store.all(sql, chunk)) found.set(String(row.session_id), summaryOf(row));
-  }
+  const sql = `SELECT session_id, COUNT(*) AS n, ${live} AS live, ${newest} AS newest FROM messages
+    WHERE session_id IN (SELECT value FROM json_each(?)) GROUP BY session_id`;
+  for (const row of store.all(sql, [idList(sessionIds)])) found.set(String(row.session_id), summaryOf(row));
   return found;
 }
 
@@ -52,16 +47,10 @@ function summaryOf({ n, live, newest }: SqlRow): SessionSummary {
   return lastMessageAt === null ? NOTHING : { messageCount: Number(n), activeCount: Number(live), lastMessageAt };
 }
 
-/** Those of the ids that have a row in `sessions`; one statement for each 900. */
+/** Those of the ids that have a row in `sessions`, in one statement. */
 export function sessionsWithRows(store: StoreReading, sessionIds: readonly string[]): Set<string> {
-  const wanted = [...new Set(sessionIds)];
-  const found = new Set<string>();
-  for (let from = 0; from < wanted.length; from += CHUNK) {
-    const chunk = wanted.slice(from, from + CHUNK);
-    const sql = `SELECT id FROM sessions WHERE id IN (${chunk.map(() => '?').join(', ')})`;
-    for (const { id } of store.all(sql, chunk)) found.add(String(id));
-  }
-  return found;
+  const rows = store.all('SELECT id FROM sessions WHERE id IN (SELECT value FROM json_each(?))', [idList(sessionIds)]);
+  return new Set(rows.map(({ id }) => String(id)));
 }
 
 /** How many live rows lie before a time (epoch seconds). Null for a time that isn't finite, a blank id or a store without times. */

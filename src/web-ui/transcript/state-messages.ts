@@ -3,6 +3,7 @@
  * (`spec/webui-transcript.md` 3, 4, 6.1).
  */
 import type { StoreShape } from '../../state-db/columns.ts';
+import { idList } from '../../state-db/connection.ts';
 import type { SqlRow } from '../../state-db/decode.ts';
 import type { Bindable, StoreReading } from '../../state-db/store-reading.ts';
 import { continuationChain } from './continuations.ts';
@@ -12,8 +13,8 @@ import type { Message } from './values.ts';
 
 export interface StateSnapshot {
   readonly messages: readonly Message[];
-  /** The durable row of each message; null where the store has no ids. */
-  readonly rowIds: readonly (number | null)[];
+  /** The durable row of each message as decimal text; null where the store has no ids. */
+  readonly rowIds: readonly (string | null)[];
   /** Of exactly these rows; null where they aren't all live rows of the one session, or where the store can't tell (6.1). */
   readonly revision: TranscriptRevision | null;
   /** Some text was no valid UTF-8 and shows replacement characters, or a payload was no text (hazard H17). */
@@ -34,9 +35,8 @@ export interface StateQuery {
 }
 
 const EMPTY: StateSnapshot = { messages: [], rowIds: [], revision: null, degraded: false, truncated: false };
+const OF_SESSIONS = 'session_id IN (SELECT value FROM json_each(?))';
 const REPLACEMENT = '�';
-/** SQLite's usual limit of variables, with room for others. */
-const CHUNK = 900;
 
 /** One session; an unknown one has no messages. */
 export function readStateMessages(store: StoreReading, sessionId: string, query: StateQuery = {}): StateSnapshot {
@@ -53,19 +53,14 @@ export function readStateMessages(store: StoreReading, sessionId: string, query:
   });
 }
 
-/** Many sessions whole, without their earlier segments: one statement for each 900. */
+/** Many sessions whole, without their earlier segments, in one statement. */
 export function readManyStateMessages(store: StoreReading, sessionIds: readonly string[]): Map<string, StateSnapshot> {
   const { shape } = store;
-  const wanted = [...new Set(sessionIds)];
-  if (!isReadable(shape)) return new Map(wanted.map((id) => [id, EMPTY]));
-  const bySession = new Map(wanted.map((id): [string, SqlRow[]] => [id, []]));
-  for (let from = 0; from < wanted.length; from += CHUNK) {
-    const chunk = wanted.slice(from, from + CHUNK);
-    const where = `session_id IN (${marks(chunk)})${liveOnly(shape)}`;
-    const sql = `SELECT session_id, ${selected(shape)} FROM messages WHERE ${where} ORDER BY session_id, ${durableOrder(shape)}`;
-    for (const row of store.all(sql, chunk)) bySession.get(String(row.session_id))?.push(row);
-  }
-  return new Map([...bySession].map(([id, rows]) => [id, snapshotOf(shape, id, rows, true, false)]));
+  if (!isReadable(shape)) return new Map(sessionIds.map((id) => [id, EMPTY]));
+  const sql = `SELECT session_id, ${selected(shape)} FROM messages WHERE ${OF_SESSIONS}${liveOnly(shape)}
+    ORDER BY session_id, ${durableOrder(shape)}`;
+  const bySession = Map.groupBy(store.all(sql, [idList(sessionIds)]), (row) => String(row.session_id));
+  return new Map(sessionIds.map((id) => [id, snapshotOf(shape, id, bySession.get(id) ?? [], true, false)]));
 }
 
 /** Whether the store has what messages are made of; with `session_id`, which every row is found by. */
@@ -75,8 +70,8 @@ export function isReadable(shape: StoreShape): boolean {
 
 /** The columns of a message that the store has, as a select list. */
 export function selected(shape: StoreShape): string {
-  const columns = ['id', ...REQUIRED_COLUMNS, ...OPTIONAL_COLUMNS, 'active'];
-  return columns.flatMap((column) => (shape.hasColumn('messages', column) ? [`"${column}"`] : [])).join(', ');
+  const columns = ['id', ...REQUIRED_COLUMNS, ...OPTIONAL_COLUMNS, 'active'].filter((column) => shape.hasColumn('messages', column));
+  return columns.map((column) => (column === 'id' ? 'id, CAST(id AS TEXT) AS row_id' : `"${column}"`)).join(', ');
 }
 
 /** A condition that leaves out inactive rows where the store knows such rows. */
@@ -100,8 +95,8 @@ function limitedRows(store: StoreReading, ids: readonly string[], { since, inclu
   const order = durableOrder(shape);
   const floor = since === null ? '' : ' AND (timestamp IS NULL OR timestamp >= ?)';
   const newest = limit === null ? ` ORDER BY ${order}` : ` ORDER BY ${order} DESC LIMIT ?`;
-  const where = `session_id IN (${marks(ids)})${includeInactive ? '' : liveOnly(shape)}${floor}`;
-  const values: Bindable[] = [...ids, ...(since === null ? [] : [since]), ...(limit === null ? [] : [BigInt(limit)])];
+  const where = `${OF_SESSIONS}${includeInactive ? '' : liveOnly(shape)}${floor}`;
+  const values: Bindable[] = [idList(ids), ...(since === null ? [] : [since]), ...(limit === null ? [] : [BigInt(limit)])];
   const rows = store.all(`SELECT ${selected(shape)} FROM messages WHERE ${where}${newest}`, values);
   return limit === null ? rows : rows.reverse();
 }
@@ -110,7 +105,7 @@ function snapshotOf(shape: StoreShape, id: string, rows: readonly SqlRow[], isWh
   const [hasIds, hasActive, hasPayloads] = ['id', 'active', 'api_content'].map((column) => shape.hasColumn('messages', column));
   return {
     messages: rows.map(stateMessage),
-    rowIds: rows.map((row) => (hasIds === true ? Number(row.id) : null)),
+    rowIds: rows.map((row) => (hasIds === true ? String(row.row_id) : null)),
     revision: isWhole && hasIds === true && hasActive === true ? revisionOf(id, rows, hasPayloads === true) : null,
     degraded: rows.some(isDegraded),
     truncated,
@@ -121,8 +116,4 @@ function snapshotOf(shape: StoreShape, id: string, rows: readonly SqlRow[], isWh
 function isDegraded(row: SqlRow): boolean {
   if (row.api_content instanceof Uint8Array) return true;
   return Object.values(row).some((cell) => typeof cell === 'string' && cell.includes(REPLACEMENT));
-}
-
-function marks(values: readonly unknown[]): string {
-  return values.map(() => '?').join(', ');
 }
