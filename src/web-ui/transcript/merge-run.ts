@@ -89,17 +89,14 @@ export class MergeRun {
     return this.#transcript.items();
   }
 
-  /** One for each state row. A call is told as dangling when its result was among the rows and was dropped (H24). */
+  /** One for each state row. A call is told as dangling when its result is among the rows and not in the transcript (H24). */
   decisions(): Absorbed[] {
-    const lost = new Set<string>();
-    for (const [index, { shown, into }] of this.#decisions.entries()) {
-      const message = this.#state[index];
-      if (!shown && into === null && isMessage(message) && roleOf(message) === 'tool') lost.add(textOf(message.tool_call_id));
-    }
-    lost.delete('');
+    const answered = resultIds(this.rows().map(({ message }) => message));
+    const lost = new Set([...resultIds(this.#state)].filter((id) => !answered.has(id)));
+    if (lost.size === 0) return [...this.#decisions];
     return this.#decisions.map((decision, index) => {
-      if (lost.size === 0 || !decision.shown || !callIds(this.#state[index]).some((id) => lost.has(id))) return decision;
-      return { ...decision, danglingToolCall: true };
+      const isDangling = decision.shown && callIds(this.#state[index]).some((id) => lost.has(id));
+      return isDangling ? { ...decision, danglingToolCall: true } : decision;
     });
   }
 
@@ -286,4 +283,10 @@ function richRows(locals: readonly Row[]): Map<string, Row | typeof AMBIGUOUS> {
 function callIds(message: unknown): string[] {
   if (!isMessage(message) || !Array.isArray(message.tool_calls)) return [];
   return (message.tool_calls as readonly unknown[]).flatMap((call) => (isMessage(call) ? [textOf(call.id), textOf(call.call_id)] : []));
+}
+
+/** The calls that the tool rows of a list answer. */
+function resultIds(messages: readonly unknown[]): Set<string> {
+  const results = messages.filter((message) => roleOf(message) === 'tool');
+  return new Set(results.flatMap((message) => (isMessage(message) ? textOf(message.tool_call_id) || [] : [])));
 }

@@ -10,6 +10,7 @@ import { type Merged, mergeTranscript, stateOnly } from './merge.ts';
 import type { MergeDecision, Origin, RowDecision, TranscriptWarning } from './merge-decision.ts';
 import { KeyCache } from './message-keys.ts';
 import { type KeptRow, suppressNativeImages } from './native-images.ts';
+import { withPayloads } from './payloads.ts';
 import type { TranscriptRevision } from './revision.ts';
 import { isEmpty, isMessage, type Message, payloadOf } from './values.ts';
 
@@ -51,6 +52,7 @@ export function reconcile(session: Message | null, state: StateRows, view: Trans
   const kept = suppressNativeImages(session, state.messages, { keepPayloadRows: fromContext, hidePending: view === 'DISPLAY' });
   const early = decisionsOf(state.messages, 'SUPPRESSED');
   let rows: readonly KeptRow[] = kept;
+  let paid: readonly unknown[] | null = null;
   if (view === 'CONTEXT' && local.length > 0) {
     if (fromContext && isClaimed(session, context, display)) local = display;
     else if (fromContext && isCompressedContext(context)) {
@@ -64,10 +66,12 @@ export function reconcile(session: Message | null, state: StateRows, view: Trans
       rows = rows.slice(anchor + 1);
     }
     for (const { index } of rows) early.set(index, 'IN_CONTEXT');
-    rows = contextDelta(local, messagesOf(rows)).flatMap((at) => rows[at] ?? []);
+    // Rows that the delta leaves out have payloads for the context all the same.
+    paid = withPayloads(local, messagesOf(rows));
+    rows = contextDelta(paid, messagesOf(rows)).flatMap((at) => rows[at] ?? []);
   }
   const options = { watermark: session.truncation_watermark, boundary: session.truncation_boundary, provenance: 'STATE_DB' } as const;
-  const merged = mergeTranscript(local, messagesOf(rows), options);
+  const merged = mergeTranscript(paid ?? local, messagesOf(rows), options);
   const shown = view === 'DISPLAY' ? withoutRepeats(merged, local, messagesOf(rows)) : merged;
   const whole = withEarly(shown, rows, early, state.messages.length);
   return finish(whole, sourceOf(local, state.messages, whole.decisions), revision, local, state.messages);
