@@ -7,9 +7,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * OK: the file was parsed whole. UNKNOWN: only its beginning was read, which is sound. DAMAGED_ENCODING: bytes that are not UTF-8; shown
- * with replacements, never written. TOO_LARGE: over the limit for whole reads; the metadata is from the beginning. CORRUPT: no JSON object.
+ * without them, never written. TOO_LARGE: over the limit for whole reads; the metadata is from the beginning. CORRUPT: no JSON object.
+ * UNREADABLE: the system refuses.
  */
-export type SidecarHealth = 'OK' | 'UNKNOWN' | 'CORRUPT' | 'DAMAGED_ENCODING' | 'TOO_LARGE';
+export type SidecarHealth = 'OK' | 'UNKNOWN' | 'CORRUPT' | 'DAMAGED_ENCODING' | 'TOO_LARGE' | 'UNREADABLE';
 
 /** Another for every save, since the owner replaces the file. */
 export interface SidecarSignature {
@@ -38,6 +39,8 @@ export interface SidecarWarning {
 export interface SidecarRow {
   /** The stem of the file's name, whatever the file says (2). */
   readonly id: string;
+  /** The id that the file itself tells, which may be another. */
+  readonly innerId: string | null;
   readonly health: SidecarHealth;
   readonly warnings: readonly SidecarWarning[];
   readonly signature: SidecarSignature;
