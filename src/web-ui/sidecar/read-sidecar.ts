@@ -2,7 +2,7 @@
  * Reading a whole session file (`spec/webui-sidecars.md` 4). Nothing is written: what the owner mends while it reads is only told.
  */
 import { type OpenJournal, readRange, systemCode } from '../../live/journal/open-journal.ts';
-import { openSidecar, SidecarUnreadable } from '../sidecar-file.ts';
+import { openBackup, openSidecar, SidecarUnreadable } from '../sidecar-file.ts';
 import { decodeSidecar } from './decode-sidecar.ts';
 import { Limiter } from './limiter.ts';
 import { decodeText, layoutOf, parseSidecar, partialFields, type WholeSidecar } from './parse-sidecar.ts';
@@ -54,7 +54,15 @@ export async function readWholeRow(file: OpenJournal, id: string, limits: ReadLi
 
 /** Opens, reads, closes; null when there is no such file. Throws `SidecarUnreadable`. */
 export async function withSidecar<T>(sessionsDir: string, id: string, read: (file: OpenJournal) => Promise<T>): Promise<T | null> {
-  const file = await openSidecar(sessionsDir, id);
+  return readingOpen(await openSidecar(sessionsDir, id), read);
+}
+
+/** The same for the session's backup. */
+export async function withBackup<T>(sessionsDir: string, id: string, read: (file: OpenJournal) => Promise<T>): Promise<T | null> {
+  return readingOpen(await openBackup(sessionsDir, id), read);
+}
+
+async function readingOpen<T>(file: OpenJournal | null, read: (file: OpenJournal) => Promise<T>): Promise<T | null> {
   if (file === null) return null;
   try {
     return await read(file);

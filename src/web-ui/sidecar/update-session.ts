@@ -5,6 +5,7 @@
 import { InvalidInput } from '../../errors.ts';
 import { isJsonObject } from '../../state-db/decode.ts';
 import { trimSpace } from '../../state-db/whitespace.ts';
+import { WriteRefused } from '../../write-refused.ts';
 import type { Fields } from './coercions.ts';
 import type { EditRequest } from './edit-sidecar.ts';
 import { type SavedSidecar, type SaveOptions, saveMetadata } from './save-sidecar.ts';
@@ -82,7 +83,8 @@ export async function persistCollapsedPartials(
   id: string,
   options: SaveOptions & { readonly isLive?: boolean } = {},
 ): Promise<SavedSidecar> {
-  const refuse = { readOnly: true, underWay: options.isLive ?? true };
+  if (options.isLive === true) throw new WriteRefused('SESSION_BUSY');
+  const refuse = { readOnly: true, underWay: options.isLive === undefined };
   return saveMetadata(sessionsDir, { id, set: {}, collapsePartials: true, updatedAt: null, refuse }, options);
 }
 
