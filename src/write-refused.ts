@@ -98,6 +98,27 @@ export const REFUSALS = {
   ),
   IN_PROGRESS: unknown('The same mutation is still running. Ask for its receipt in a moment.', true),
 
+  SIDECAR_MISSING: refusal(
+    'The session has no file of the Web UI. Nothing was written; make the file from the store first, or open the session there.',
+  ),
+  SIDECAR_CORRUPT: refusal('The file of the session is no whole session. It was left as it is; see its backup.'),
+  SIDECAR_ENCODING: refusal('The file of the session has bytes that are not UTF-8. It was left as it is; mend it by hand.'),
+  SIDECAR_TOO_LARGE: refusal(
+    'The file of the session is over the limit for whole reads, so it can not be rewritten. It was left as it is.',
+  ),
+  SIDECAR_OVERLAY: refusal(
+    'This Web UI keeps its sessions in a database of its own, and the files may be copies of it. Nothing was written; change it in the Web UI.',
+  ),
+  METADATA_ONLY: refusal('What was to be saved has no messages of its own and would have emptied the session. Nothing was written.'),
+  TRANSCRIPT_WOULD_BE_EMPTIED: refusal('The session has messages and a turn under way, and would have been emptied. Nothing was written.'),
+  SESSION_READ_ONLY: refusal('The session was imported from a store that the Web UI does not write to. Nothing was changed.'),
+  FILE_NOT_WRITTEN: later('The file could not be written. The one that was there is as it was.'),
+  RESTORE_NOT_ADVISED: refusal(
+    'The backup is not the better copy of the session. Nothing was restored; see the reason, and force it to restore it all the same.',
+  ),
+  PROJECTS_UNREADABLE: refusal('projects.json is no list of projects. It was left as it is; mend it or move it away first.'),
+  TOMBSTONES_UNSUPPORTED: refusal('The list of deleted sessions has a form that this server does not know. It was left as it is.'),
+
   TITLE_IN_USE: refusal('Another session has this title. Choose another.'),
   TITLE_TOO_LONG: refusal('A title has at most 100 characters. Nothing was changed.'),
   TITLE_PROTECTED: refusal('The title of this session is fixed. Nothing was changed.'),

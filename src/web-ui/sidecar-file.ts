@@ -8,6 +8,7 @@ import { CaduceusError } from '../errors.ts';
 import { JournalUnreadable, type OpenJournal, openJournal, systemCode } from '../live/journal/open-journal.ts';
 
 const EXTENSION = '.json';
+const BACKUP = '.bak';
 /** Names that begin with `_` or `.` are the owner's other files; a temporary file ends otherwise. */
 const SAFE_ID = /^[0-9A-Za-z-][0-9A-Za-z_-]*$/;
 /** The longest name that file systems take. */
@@ -40,10 +41,18 @@ export function sessionIdOfSidecar(name: string): string | null {
 
 /** The open file, which the caller closes; null when there is none or the id is no id. Throws `SidecarUnreadable`. */
 export async function openSidecar(sessionsDir: string, sessionId: string): Promise<OpenJournal | null> {
-  if (!isSidecarId(sessionId)) return null;
+  return isSidecarId(sessionId) ? openBeside(sessionsDir, sidecarName(sessionId)) : null;
+}
+
+/** The backup that a save with fewer messages left, else as `openSidecar`. */
+export async function openBackup(sessionsDir: string, sessionId: string): Promise<OpenJournal | null> {
+  return isSidecarId(sessionId) ? openBeside(sessionsDir, `${sidecarName(sessionId)}${BACKUP}`) : null;
+}
+
+async function openBeside(sessionsDir: string, name: string): Promise<OpenJournal | null> {
   try {
     // The directory itself may be a link, what is in it may not.
-    return await openJournal(join(await realpath(sessionsDir), sidecarName(sessionId)));
+    return await openJournal(join(await realpath(sessionsDir), name));
   } catch (error) {
     if (error instanceof JournalUnreadable) throw new SidecarUnreadable(error.cause);
     const code = systemCode(error);

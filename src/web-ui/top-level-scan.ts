@@ -5,7 +5,9 @@
 import { parseJson } from '../state-db/decode.ts';
 
 export interface Member {
-  /** Offsets of the value's bytes. `end` is null while the value goes on behind what was read. */
+  /** Offset of the key's opening quote. */
+  readonly keyStart: number;
+  /** Offsets of the value's bytes, with the blanks that follow. `end` is null while the value goes on behind what was read. */
   readonly start: number;
   readonly end: number | null;
 }
@@ -20,26 +22,43 @@ const OBJECT = 0x7b;
 const BLANKS = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 export class TopLevelScan {
-  /** READING until the member asked for has ended (FOUND), the object has (CLOSED), or it turns out to be none (NOT_AN_OBJECT). */
-  state: 'READING' | 'FOUND' | 'CLOSED' | 'NOT_AN_OBJECT' = 'READING';
+  /**
+   * READING until the member asked for has ended (FOUND), one to stop before was met (STOPPED), the object has ended (CLOSED), or it turns
+   * out to be none (NOT_AN_OBJECT).
+   */
+  state: 'READING' | 'FOUND' | 'STOPPED' | 'CLOSED' | 'NOT_AN_OBJECT' = 'READING';
   readonly #members = new Map<string, Member>();
-  readonly #until: string;
+  readonly #until: string | null;
+  readonly #before: ReadonlySet<string>;
   #position = 0;
   #depth = 0;
   #inString = false;
   #escaped = false;
   #stringStart = 0;
   #key: string | null = null;
+  #keyStart = 0;
   #valueStart: number | null = null;
 
-  /** `until`: the scan needs nothing that stands behind this member. */
-  constructor(until: string) {
+  /** `until`: the scan needs nothing that stands behind this member. `before`: nor these members themselves. */
+  constructor(until: string | null, before: ReadonlySet<string> = new Set()) {
     this.#until = until;
+    this.#before = before;
+  }
+
+  /** The offset of the key that stopped the scan, or of the brace that closed the object; null as long as there is neither. */
+  get end(): number | null {
+    if (this.state === 'STOPPED') return this.#stringStart;
+    return this.state === 'CLOSED' ? this.#position - 1 : null;
+  }
+
+  /** The keys whose members were seen to their end, in their order. */
+  keys(): string[] {
+    return [...this.#members.keys()];
   }
 
   /** The member's last occurrence, as parsers take it; null for one that was not seen. */
   member(key: string): Member | null {
-    if (this.#key === key && this.#valueStart !== null) return { start: this.#valueStart, end: null };
+    if (this.#key === key && this.#valueStart !== null) return { keyStart: this.#keyStart, start: this.#valueStart, end: null };
     return this.#members.get(key) ?? null;
   }
 
@@ -61,6 +80,7 @@ export class TopLevelScan {
       if (this.#depth !== 1 || this.#key !== null) return;
       const key = parseJson(bytes.toString('utf8', this.#stringStart, this.#position + 1));
       this.#key = typeof key === 'string' ? key : '';
+      this.#keyStart = this.#stringStart;
     }
   }
 
@@ -79,6 +99,10 @@ export class TopLevelScan {
       this.#endMember();
       return;
     }
+    if (this.#depth === 1 && byte === COLON && this.#key !== null && this.#before.has(this.#key)) {
+      this.state = 'STOPPED';
+      return;
+    }
     const isValue = this.#depth === 1 && this.#key !== null && byte !== COLON && !CLOSING.has(byte);
     if (isValue) this.#valueStart ??= this.#position;
     if (OPENING.has(byte)) this.#depth++;
@@ -89,7 +113,9 @@ export class TopLevelScan {
 
   #endMember(): void {
     if (this.#key === null) return;
-    if (this.#valueStart !== null) this.#members.set(this.#key, { start: this.#valueStart, end: this.#position });
+    if (this.#valueStart !== null) {
+      this.#members.set(this.#key, { keyStart: this.#keyStart, start: this.#valueStart, end: this.#position });
+    }
     if (this.#key === this.#until) this.state = 'FOUND';
     this.#key = null;
     this.#valueStart = null;

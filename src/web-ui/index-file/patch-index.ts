@@ -1,0 +1,72 @@
+/**
+ * Changes of single rows of the Web UI's index (`spec/webui-sidecars.md` 8.5, 8.8). A running Web UI may write it again from its memory.
+ */
+import { WriteRefused } from '../../write-refused.ts';
+import type { Fields } from '../sidecar/coercions.ts';
+import { inOrder } from '../sidecar/session-queue.ts';
+import { indexPath, readIndex, readRowsForWriting, writeIndex } from './index-file.ts';
+import { rebuildIndex } from './rebuild-index.ts';
+
+/** What of a session file its row in the index has too. */
+const IN_ROW: ReadonlySet<string> = new Set([
+  'title',
+  'workspace',
+  'model',
+  'model_provider',
+  'updated_at',
+  'message_count',
+  'pinned',
+  'archived',
+  'project_id',
+  'profile',
+  'personality',
+  'manual_title',
+  'enabled_toolsets',
+  'composer_draft',
+  'process_wakeup_pause',
+]);
+
+/**
+ * Puts changed members of a session file into its row, so that a Web UI that lists by its index sees them. False when there is no row, or
+ * the index is damaged or was written meanwhile: it heals itself, so this is no error.
+ */
+export async function patchIndexRow(sessionsDir: string, id: string, patch: Fields): Promise<boolean> {
+  const wanted = Object.entries(patch).filter(([key]) => IN_ROW.has(key));
+  if (wanted.length === 0) return false;
+  return inOrder(indexPath(sessionsDir), async () => {
+    const index = await readRowsForWriting(sessionsDir);
+    const row = index?.rows.find(({ session_id }) => session_id === id);
+    if (index === null || row === undefined) return false;
+    for (const [key, value] of wanted) row[key] = value;
+    try {
+      await writeIndex(sessionsDir, index.rows, index.mayReplace);
+      return true;
+    } catch (error) {
+      if (error instanceof WriteRefused) return false;
+      throw error;
+    }
+  });
+}
+
+/**
+ * Takes the row of a session out; the session's file is left alone, and lists have it again while it is there. A damaged index is built
+ * anew. Whether there was such a row. Throws `WriteRefused`.
+ */
+export async function pruneIndexRow(sessionsDir: string, id: string): Promise<boolean> {
+  return (await pruneIndexRows(sessionsDir, (row) => row === id)) > 0;
+}
+
+/** The same for all rows with such ids; how many there were. */
+export async function pruneIndexRows(sessionsDir: string, isPruned: (id: string) => boolean): Promise<number> {
+  if (![...(await readIndex(sessionsDir)).rows.keys()].some(isPruned)) return 0;
+  return inOrder(indexPath(sessionsDir), async () => {
+    const index = await readRowsForWriting(sessionsDir);
+    if (index === null) {
+      await rebuildIndex(sessionsDir);
+      return 0;
+    }
+    const kept = index.rows.filter(({ session_id: id }) => typeof id !== 'string' || !isPruned(id));
+    if (kept.length < index.rows.length) await writeIndex(sessionsDir, kept, index.mayReplace);
+    return index.rows.length - kept.length;
+  });
+}

@@ -1,0 +1,212 @@
+/**
+ * Changes of a session file's metadata, from bytes to bytes (`spec/webui-sidecars.md` 6, 15): the members that change are replaced where
+ * they stand, and every other byte stays. Pure, so that it can run in any thread.
+ */
+import { isUtf8 } from 'node:buffer';
+import { isJsonObject } from '../../state-db/decode.ts';
+import { IntegralFloat, keyOrder, orderedObject, parsePythonJson } from '../../state-db/write/python-json-value.ts';
+import type { RefusalCode } from '../../write-refused.ts';
+import { isSidecarId } from '../sidecar-file.ts';
+import { type Member, TopLevelScan } from '../top-level-scan.ts';
+import { type Fields, finiteNumber, nonNegativeInteger, truthy } from './coercions.ts';
+import { listElements } from './list-elements.ts';
+import { decodeText, parseSidecar } from './parse-sidecar.ts';
+import { parseSidecarJson, sidecarJson } from './sidecar-json.ts';
+import { COUNT_KEYS, MESSAGES, SCENES, SIDECAR_KEYS } from './sidecar-keys.ts';
+import { repeatedPartials, sceneIndexOf } from './sidecar-messages.ts';
+import type { SidecarRow } from './sidecar-row.ts';
+
+/** What a metadata writer may change, and nothing else. */
+export type WritableKey =
+  | 'title'
+  | 'manual_title'
+  | 'llm_title_generated'
+  | 'pinned'
+  | 'archived'
+  | 'project_id'
+  | 'profile'
+  | 'personality'
+  | 'enabled_toolsets'
+  | 'composer_draft'
+  | 'process_wakeup_pause'
+  | 'workspace'
+  | 'model'
+  | 'model_provider'
+  | 'model_explicit_pick_signature';
+
+export interface EditRequest {
+  /** The stem of the file's name. */
+  readonly id: string;
+  readonly set: Readonly<Partial<Record<WritableKey, unknown>>>;
+  /** Members of an object that is there, or comes to be. */
+  readonly merge?: Readonly<Partial<Record<WritableKey, Fields>>>;
+  /** The partial answers that repeat another go out of the file (4.2). */
+  readonly collapsePartials?: boolean;
+  /** Epoch seconds for `updated_at`; null leaves it. */
+  readonly updatedAt: number | null;
+  /** What must hold of the file, beyond being whole. */
+  readonly refuse: { readonly readOnly: boolean; readonly underWay: boolean };
+}
+
+export type EditOutcome =
+  | { readonly status: 'REFUSED'; readonly code: RefusalCode; readonly more: string }
+  | { readonly status: 'UNCHANGED'; readonly before: SidecarRow }
+  | {
+      readonly status: 'CHANGED';
+      readonly bytes: Uint8Array;
+      /** With the signature of the old file. */
+      readonly before: SidecarRow;
+      readonly after: SidecarRow;
+      /** The members that changed, as they are now. */
+      readonly patch: Fields;
+      /** The file has fewer messages than it had. */
+      readonly shrank: boolean;
+    };
+
+const NO_SIGNATURE = { mtimeNs: 0n, size: 0, ctimeNs: 0n, ino: 0n };
+
+/** The file with the changes, or why it may not be changed. Throws `NotJson` for a value that JSON can't hold. */
+export function editSidecar(bytes: Buffer, request: EditRequest): EditOutcome {
+  if (!isUtf8(bytes)) return refused('SIDECAR_ENCODING');
+  const fields = parseSidecarJson(decodeText(bytes).text);
+  if (!isJsonObject(fields)) return refused('SIDECAR_CORRUPT');
+  if (typeof fields.session_id !== 'string' || !isSidecarId(fields.session_id)) {
+    return refused('SIDECAR_CORRUPT', 'It has no valid session_id.');
+  }
+  const messages = fields[MESSAGES];
+  if (!Array.isArray(messages)) return refused('SIDECAR_CORRUPT', 'Its messages are no list.');
+  const before = parseSidecar(bytes, request.id, NO_SIGNATURE).row;
+  if (request.refuse.readOnly && before.readOnly) return refused('SESSION_READ_ONLY');
+  if (request.refuse.underWay && (before.activeStreamId !== null || before.pending !== null)) return refused('SESSION_BUSY');
+
+  const scan = new TopLevelScan(null);
+  scan.scan(bytes);
+  const edits = new Edits(bytes, scan);
+  for (const [key, value] of Object.entries(request.set)) edits.put(key, value);
+  for (const [key, value] of Object.entries(request.merge ?? {})) edits.merge(key, value);
+  const dropped = request.collapsePartials === true ? repeatedPartials(messages) : [];
+  if (dropped.length > 0) edits.dropElements(MESSAGES, dropped);
+  if (edits.isEmpty) return { status: 'UNCHANGED', before };
+  if (request.updatedAt !== null) edits.put('updated_at', asFloat(request.updatedAt));
+  putCounts(edits, fields, messages.length - dropped.length);
+
+  const changed = edits.apply();
+  const { row: after, fields: now } = parseSidecar(changed, request.id, NO_SIGNATURE);
+  if (after.health !== 'OK' || now === null) throw new Error('A change of a session file did not come out as JSON.');
+  const patch = Object.fromEntries(edits.keys.map((key) => [key, now[key]]));
+  return { status: 'CHANGED', bytes: changed, before, after, patch, shrank: dropped.length > 0 };
+}
+
+function refused(code: RefusalCode, more = ''): EditOutcome {
+  return { status: 'REFUSED', code, more };
+}
+
+function putCounts(edits: Edits, fields: Fields, count: number): void {
+  const [countKey, sceneKey] = COUNT_KEYS;
+  if (fields[countKey] !== count || nonNegativeInteger(fields[countKey]) === null) edits.put(countKey, count);
+  const scenes = sceneIndexOf(fields[SCENES]);
+  const stored = fields[sceneKey];
+  const isSame =
+    isJsonObject(stored) &&
+    Object.keys(stored).length === Object.keys(scenes).length &&
+    Object.entries(scenes).every(([key, time]) => finiteNumber(stored[key]) === time);
+  if (!isSame) edits.put(sceneKey, orderedObject(Object.entries(scenes).map(([key, time]) => [key, asFloat(time)] as const)));
+}
+
+/** Times are floats to the owner, also whole ones. */
+export function asFloat(value: number): number | IntegralFloat {
+  return Number.isSafeInteger(value) ? new IntegralFloat(value) : value;
+}
+
+interface Replacement {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  /** Among those at one place the order of the keys. */
+  readonly rank: number;
+}
+
+class Edits {
+  readonly #bytes: Buffer;
+  readonly #members = new Map<string, Member & { readonly end: number }>();
+  readonly #replacements: Replacement[] = [];
+  /** What was asked to change, also where the file says the same already. */
+  readonly keys: string[] = [];
+
+  constructor(bytes: Buffer, scan: TopLevelScan) {
+    this.#bytes = bytes;
+    for (const key of scan.keys()) {
+      const member = scan.member(key);
+      if (member !== null && member.end !== null) this.#members.set(key, { ...member, end: this.#endOfValue(member.start, member.end) });
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#replacements.length === 0;
+  }
+
+  /** Nothing happens when the file says the same already. */
+  put(key: string, value: unknown): void {
+    this.keys.push(key);
+    const member = this.#members.get(key);
+    const text = sidecarJson(value, 1);
+    if (member !== undefined) {
+      if (sidecarJson(this.#valueOf(member), 1) !== text) {
+        this.#replacements.push({ start: member.start, end: member.end, text, rank: 0 });
+      }
+    } else if (truthy(value) || COUNT_KEYS.some((count) => count === key)) this.#insert(key, text);
+  }
+
+  merge(key: string, fields: Fields): void {
+    const member = this.#members.get(key);
+    const old = member === undefined ? {} : this.#valueOf(member);
+    const kept = isJsonObject(old) ? keyOrder(old).map((name) => [name, old[name]] as const) : [];
+    this.put(key, orderedObject([...kept, ...Object.entries(fields)]));
+  }
+
+  /** Elements of a list, by their indexes. */
+  dropElements(key: string, indexes: readonly number[]): void {
+    const member = this.#members.get(key);
+    if (member === undefined) return;
+    const elements = listElements(this.#bytes, member.start);
+    for (const index of indexes) {
+      const [before, element] = [elements[index - 1], elements[index]];
+      // What repeats another is never the first of its list.
+      if (before !== undefined && element !== undefined)
+        this.#replacements.push({ start: before.end, end: element.end, text: '', rank: 0 });
+    }
+  }
+
+  apply(): Buffer {
+    const parts: (Buffer | string)[] = [];
+    let at = 0;
+    for (const { start, end, text } of [...this.#replacements].sort((a, b) => a.start - b.start || a.end - b.end || a.rank - b.rank)) {
+      parts.push(this.#bytes.subarray(at, start), text);
+      at = end;
+    }
+    parts.push(this.#bytes.subarray(at));
+    return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+  }
+
+  /** Before the first member that comes later in the owner's order, so that what reads only the beginning finds it. */
+  #insert(key: string, text: string): void {
+    const rank = SIDECAR_KEYS.indexOf(key);
+    const inFile = [...this.#members].sort(([, a], [, b]) => a.keyStart - b.keyStart);
+    const next = inFile.find(([name]) => SIDECAR_KEYS.indexOf(name) > rank)?.[1];
+    const last = inFile.at(-1)?.[1];
+    if (next !== undefined) this.#replacements.push({ start: next.keyStart, end: next.keyStart, text: `"${key}": ${text},\n  `, rank });
+    else if (last !== undefined) this.#replacements.push({ start: last.end, end: last.end, text: `,\n  "${key}": ${text}`, rank });
+  }
+
+  #valueOf(member: Member & { readonly end: number }): unknown {
+    return parsePythonJson(this.#bytes.toString('utf8', member.start, member.end));
+  }
+
+  #endOfValue(start: number, end: number): number {
+    let at = end;
+    while (at > start && BLANKS.has(this.#bytes[at - 1] ?? 0)) at -= 1;
+    return at;
+  }
+}
+
+const BLANKS = new Set([0x20, 0x09, 0x0a, 0x0d]);

@@ -1,0 +1,222 @@
+/**
+ * All session files of a folder, each read again only when it is another (`spec/webui-sidecars.md` 5, 8.8, 15). The index has no part in
+ * it: files alone tell what there is.
+ */
+import { lstatSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { systemCode } from '../../live/journal/open-journal.ts';
+import { isSidecarId, SidecarUnreadable, sidecarName } from '../sidecar-file.ts';
+import type { SidecarWatch } from '../sidecar-watch.ts';
+import { decodeSidecar } from './decode-sidecar.ts';
+import { Limiter } from './limiter.ts';
+import { duplicateSidecars, listSidecars } from './list-sidecars.ts';
+import { type MetadataOptions, readMetadata } from './read-metadata.ts';
+import { isSameSignature, signatureOf } from './read-sidecar.ts';
+import type { SidecarRow, SidecarSignature } from './sidecar-row.ts';
+
+export interface SidecarCatalogueOptions extends MetadataOptions {
+  readonly sessionsDir: string;
+  /** Needed for `onChange` alone. */
+  readonly watch?: SidecarWatch;
+  /** What goes wrong while a change is looked into. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** All sessions at one moment. */
+export interface SidecarSnapshot {
+  /** By id. Rows have no compression summary and details, no recovery payload and no routing history: `get` has them. */
+  readonly rows: ReadonlyMap<string, SidecarRow>;
+  /** Names that look like session files and are none. */
+  readonly ignoredFiles: readonly string[];
+  /** Ids of files that another file of the same session stands for. */
+  readonly duplicates: readonly string[];
+}
+
+/** Files at a time. */
+const MOST_READS = 16;
+/** Files that are looked at before others get the thread. */
+const STRIDE = 250;
+/** The owner replaces files, which the folder's time tells. What is written in place is found by looks at this distance. */
+const LOOK_EVERY_MS = 1000;
+/** A folder's time is no finer than this on some file systems. */
+const CLOCK_GRAIN_MS = 50n;
+/** Changes that come this close together are told together. */
+const DEBOUNCE_MS = 50;
+/** Rows with everything, the latest that were asked for. */
+const MOST_WHOLE_ROWS = 256;
+
+export class SidecarCatalogue {
+  readonly #options: SidecarCatalogueOptions;
+  readonly #reads = new Limiter(MOST_READS);
+  readonly #wholeRows = new Map<string, SidecarRow>();
+  readonly #listeners = new Set<(ids: ReadonlySet<string>) => void>();
+  /** Everything as of the last look, duplicates too. */
+  #rows = new Map<string, SidecarRow>();
+  #snapshot: SidecarSnapshot = { rows: new Map(), ignoredFiles: [], duplicates: [] };
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #folderTime: bigint | null = null;
+  #running: Promise<SidecarSnapshot> | null = null;
+  #next: Promise<SidecarSnapshot> | null = null;
+  #unfollow: (() => void) | null = null;
+  #changed = new Set<string>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: SidecarCatalogueOptions) {
+    this.#options = options;
+  }
+
+  /** All sessions as of now. Throws `SidecarUnreadable` when the folder can't be listed. */
+  snapshot(): Promise<SidecarSnapshot> {
+    if (this.#running === null) return this.#start();
+    // The look under way may have passed what changed just now.
+    this.#next ??= this.#running.then(
+      () => this.#start(),
+      () => this.#start(),
+    );
+    return this.#next;
+  }
+
+  /** The row with everything; null when there is no such file or the id is none. Throws `SidecarUnreadable`. */
+  async get(id: string): Promise<SidecarRow | null> {
+    if (!isSidecarId(id)) return null;
+    const signature = this.#look(id);
+    const known = this.#wholeRows.get(id);
+    this.#wholeRows.delete(id);
+    if (signature === null) return null;
+    const row = known !== undefined && isSameSignature(known.signature, signature) ? known : await this.#read(id);
+    if (row === null) return null;
+    this.#wholeRows.set(id, row);
+    for (const oldest of [...this.#wholeRows.keys()].slice(0, -MOST_WHOLE_ROWS)) this.#wholeRows.delete(oldest);
+    return row;
+  }
+
+  /** Calls with the ids whose files came, went or were saved, until the returned function is called. Needs a watch. */
+  onChange(listener: (ids: ReadonlySet<string>) => void): () => void {
+    const mine = (ids: ReadonlySet<string>) => listener(ids);
+    this.#listeners.add(mine);
+    this.#unfollow ??= this.#options.watch?.followAll((id) => this.#hear(id)) ?? null;
+    return () => {
+      if (!this.#listeners.delete(mine) || this.#listeners.size > 0) return;
+      this.#unfollow?.();
+      this.#unfollow = null;
+      if (this.#timer !== null) clearTimeout(this.#timer);
+      this.#timer = null;
+      this.#changed = new Set();
+    };
+  }
+
+  #hear(id: string): void {
+    this.#changed.add(id);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      void this.#tell();
+    }, DEBOUNCE_MS);
+  }
+
+  async #tell(): Promise<void> {
+    const heard = this.#changed;
+    this.#changed = new Set();
+    const before = this.#rows;
+    try {
+      await this.snapshot();
+    } catch (error) {
+      this.#options.onError?.(error);
+    }
+    const changed = new Set([...heard].filter((id) => before.get(id)?.signature !== this.#rows.get(id)?.signature));
+    if (changed.size === 0) return;
+    for (const listener of [...this.#listeners]) listener(changed);
+  }
+
+  #start(): Promise<SidecarSnapshot> {
+    const running = this.#refresh().finally(() => {
+      if (this.#running !== running) return;
+      this.#running = null;
+    });
+    this.#running = running;
+    this.#next = null;
+    return running;
+  }
+
+  async #refresh(): Promise<SidecarSnapshot> {
+    const startedAt = performance.now();
+    const folderTime = await this.#readFolderTime();
+    const isQuiet = folderTime !== null && folderTime === this.#folderTime;
+    if (isQuiet && startedAt - this.#lookedAt < LOOK_EVERY_MS) return this.#snapshot;
+    const { ids, ignoredFiles } = await listSidecars(this.#options.sessionsDir);
+    const rows = new Map<string, SidecarRow>();
+    const stale: string[] = [];
+    for (const [index, id] of ids.entries()) {
+      if (index % STRIDE === STRIDE - 1) await yieldToOthers();
+      const known = this.#rows.get(id);
+      const signature = this.#look(id);
+      if (signature === null) continue;
+      // Also keeps the place in the order.
+      if (known !== undefined) rows.set(id, known);
+      if (known === undefined || !isSameSignature(known.signature, signature)) stale.push(id);
+    }
+    const read = await Promise.all(stale.map((id) => this.#reads.run(() => this.#read(id))));
+    for (const [index, row] of read.entries()) {
+      const id = stale[index] ?? '';
+      if (row === null) rows.delete(id);
+      else rows.set(id, light(row));
+    }
+    this.#rows = rows;
+    this.#lookedAt = startedAt;
+    this.#folderTime = isSettled(folderTime) ? folderTime : null;
+    const duplicates = duplicateSidecars(rows);
+    const hidden = new Set(duplicates);
+    const shown = hidden.size === 0 ? rows : new Map([...rows].filter(([id]) => !hidden.has(id)));
+    this.#snapshot = { rows: shown, ignoredFiles, duplicates };
+    return this.#snapshot;
+  }
+
+  async #read(id: string): Promise<SidecarRow | null> {
+    try {
+      return await readMetadata(this.#options.sessionsDir, id, this.#options);
+    } catch (error) {
+      if (!(error instanceof SidecarUnreadable)) throw error;
+      const signature = this.#look(id);
+      return signature === null ? null : decodeSidecar({ id, signature, health: 'UNREADABLE', fields: null, isWhole: false, layout: null });
+    }
+  }
+
+  #look(id: string): SidecarSignature | null {
+    try {
+      const seen = lstatSync(join(this.#options.sessionsDir, sidecarName(id)), { bigint: true, throwIfNoEntry: false });
+      return seen?.isFile() === true ? signatureOf({ ...pick(seen), size: Number(seen.size) }) : null;
+    } catch (error) {
+      if (systemCode(error) === null) throw error;
+      return null;
+    }
+  }
+
+  async #readFolderTime(): Promise<bigint | null> {
+    try {
+      return (await stat(this.#options.sessionsDir, { bigint: true })).mtimeNs;
+    } catch (error) {
+      if (systemCode(error) === null) throw error;
+      return null;
+    }
+  }
+}
+
+function pick({ mtimeNs, ctimeNs, ino }: { mtimeNs: bigint; ctimeNs: bigint; ino: bigint }) {
+  return { mtimeNs, ctimeNs, ino };
+}
+
+/** Another change in the same tick of the clock would not show. */
+function isSettled(folderTime: bigint | null): boolean {
+  return folderTime !== null && BigInt(Date.now()) - folderTime / 1_000_000n > CLOCK_GRAIN_MS;
+}
+
+/** Summaries of 70 KB exist; with them thousands of rows would fill the memory. */
+function light(row: SidecarRow): SidecarRow {
+  return {
+    ...row,
+    compression: { ...row.compression, summary: null, details: {} },
+    compressionRecovery: { ...row.compressionRecovery, payload: {} },
+    gatewayRoutingHistory: [],
+  };
+}
