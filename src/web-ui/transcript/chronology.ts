@@ -24,9 +24,13 @@ export type Placement = 'INSERTED' | 'APPENDED' | 'REFUSED';
 
 export class Chronology<T extends Item> {
   readonly #rows: Placed<T>[] = [];
+  /** Of the rows, NaN for none: a search through doubles alone stays fast among tens of thousands. */
+  readonly #times: number[] = [];
+  /** The same of assistants' rows alone: nothing else belongs behind a row of its instant. */
+  readonly #assistantTimes: number[] = [];
 
   append(item: T): void {
-    this.#rows.push(placed(item));
+    this.#put(this.#rows.length, placed(item));
   }
 
   /**
@@ -37,34 +41,45 @@ export class Chronology<T extends Item> {
     const row = placed(item);
     const at = this.#slot(row);
     if (at === null) return 'REFUSED';
-    if (at === this.#rows.length) {
-      this.#rows.push(row);
-      return 'APPENDED';
-    }
-    this.#rows.splice(at, 0, row);
-    return 'INSERTED';
+    this.#put(at, row);
+    return at === this.#rows.length - 1 ? 'APPENDED' : 'INSERTED';
   }
 
   items(): T[] {
     return this.#rows.map(({ item }) => item);
   }
 
+  #put(at: number, row: Placed<T>): void {
+    this.#rows.splice(at, 0, row);
+    this.#times.splice(at, 0, row.time ?? Number.NaN);
+    this.#assistantTimes.splice(at, 0, row.role === 'assistant' ? (row.time ?? Number.NaN) : Number.NaN);
+  }
+
   #slot(row: Placed<T>): number | null {
     const { time } = row;
-    const rows = this.#rows;
-    if (time === null) return rows.length;
-    const first = rows.findIndex((other) => {
-      if (other.time === null || other.time < time) return false;
-      return other.time > time || (row.role === 'user' && other.role === 'assistant') || precedes(row, other);
-    });
-    if (first < 0) return rows.length;
-    if (first === 0 && (rows[0]?.time ?? time) > time) return null;
+    if (time === null) return this.#rows.length;
+    const first = this.#firstBehind(row, time);
+    if (first === 0 && (this.#times[0] ?? time) > time) return null;
     let at = first;
     for (;;) {
       const next = this.#behindResults(at);
       if (next === at && !this.#followsItsRole(row, at)) return at;
       at = next === at ? at + 1 : next;
     }
+  }
+
+  /** The first row that is newer, or that belongs behind this one at the same instant; the end where there is none. */
+  #firstBehind(row: Placed<T>, time: number): number {
+    const [times, assistantTimes] = [this.#times, this.#assistantTimes];
+    for (let at = 0; at < times.length; at += 1) {
+      if ((times[at] ?? 0) > time || (assistantTimes[at] === time && this.#belongsBehind(row, at))) return at;
+    }
+    return times.length;
+  }
+
+  #belongsBehind(row: Placed<T>, at: number): boolean {
+    const other = this.#rows[at];
+    return row.role === 'user' || (other !== undefined && precedes(row, other));
   }
 
   /** The end of the tool results that the slot would tear from their call; the slot itself where it tears nothing. */
