@@ -46,13 +46,18 @@ function displayFaults(db: Database.Database, sessionId: string): string[] {
     .safeIntegers()
     .all(sessionId);
   const slots = new Map<string, bigint>();
+  const live = new Map(rows.filter(({ active }) => active === 1n).map((row) => [row.message_uid ?? null, row.display_order]));
   return rows.flatMap((row) => {
     const identity = displayIdentity(row);
     const key = identity.toString('hex');
-    const slot = slots.get(key) ?? BigInt(String(row.id));
-    slots.set(key, slot);
+    // The archived twin of a row that was rewritten stands where that row does (11).
+    const twin = row.active === 0n && row.message_uid != null ? live.get(row.message_uid) : undefined;
+    const slot = twin ?? slots.get(key) ?? BigInt(String(row.id));
+    if (typeof slot === 'bigint') slots.set(key, slot);
     const stored = row.display_identity;
     const isSame = stored instanceof Uint8Array && Buffer.from(stored).equals(identity);
-    return isSame && row.display_order === slot ? [] : [`display of row ${String(row.id)}: ${String(row.display_order)}, not ${slot}`];
+    return isSame && row.display_order === slot
+      ? []
+      : [`display of row ${String(row.id)}: ${String(row.display_order)}, not ${String(slot)}`];
   });
 }
