@@ -9,6 +9,7 @@ import type { SessionFeed } from '../src/live/session-feed.ts';
 import type { Maintenance } from '../src/maintenance/maintenance.ts';
 import type { ProfileRegistry } from '../src/profiles.ts';
 import type { SessionStore } from '../src/session-store.ts';
+import type { WebUiHome } from '../src/web-ui/web-ui-home.ts';
 import type { StoreWriters } from '../src/writing/store-writers.ts';
 import { createLoaders, type StoreLoaders } from './loaders.ts';
 
@@ -22,6 +23,8 @@ export interface Services {
   readonly runs: RunSummaries;
   /** What the Web UI's files say about turns under way. */
   readonly webUi: WebUiLiveness;
+  /** The Web UI's files, shared by all profiles. */
+  readonly webUiHome: WebUiHome;
   /** Exports that wait to be fetched. */
   readonly exports: ExportFiles;
   /** Long work on stores. */

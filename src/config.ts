@@ -4,6 +4,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { claudeProjectsRoot } from './claude-code/project-folders.ts';
 import { InvalidInput } from './errors.ts';
 
 interface Setting<T> {
@@ -59,8 +60,16 @@ export const SETTINGS = {
     'HERMES_WEBUI_STATE_DIR',
     folder,
     null,
-    'The state folder of the Hermes Web UI. Of it only run journals are read yet.',
+    'The state folder of the Hermes Web UI: its session files, projects and run journals.',
     'webui in the Hermes home',
+  ),
+  claudeProjectsDir: setting<string | null>(
+    '--claude-projects-dir <dir>',
+    'HERMES_WEBUI_CLAUDE_PROJECTS_DIR',
+    folder,
+    claudeProjectsRoot,
+    'Where Claude Code keeps its transcripts; they are listed where there is a Web UI.',
+    '~/.claude/projects',
   ),
   profile: setting<string | null>(
     '--profile <name>',

@@ -3,7 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import pino, { type Logger } from 'pino';
 import { type Context, createContext, type Services } from '../resolvers/context.ts';
@@ -20,14 +20,16 @@ import { SessionFeed } from './live/session-feed.ts';
 import { StoreWatches } from './live/store-watches.ts';
 import { WebUiTurns } from './live/web-ui-turns.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
-import { locateHome, ProfileRegistry } from './profiles.ts';
+import { type HermesHome, locateHome, ProfileRegistry } from './profiles.ts';
 import { Engine } from './server/engine.ts';
 import { Gate } from './server/gate.ts';
 import { GraphQLHttp } from './server/graphql-http.ts';
 import { ENDPOINT, HttpServer } from './server/http-server.ts';
 import { loadToken, TokenCheck } from './server/token.ts';
 import { StateDbStore } from './state-db/store.ts';
+import { ProfileOverlay } from './web-ui/profile-overlay.ts';
 import { SidecarWatch } from './web-ui/sidecar-watch.ts';
+import { WebUiHome } from './web-ui/web-ui-home.ts';
 import { StoreWriters } from './writing/store-writers.ts';
 
 /** How long a message that can't be written waits for a new index. */
@@ -102,15 +104,23 @@ export async function startServer(
   const token = secret === null ? null : new TokenCheck(secret);
   const demo = await startDemo(config).catch(pathProblem('--state-dir', config.stateDir));
   const jobs = new JobPool(programUrl('./jobs/job-process'), config.slowReaders);
-  const profiles = openProfiles(config, demo?.home ?? null, jobs);
+  // The demo is a root of its own, wherever it lies.
+  const hermes = demo === null ? locateHome(config.home) : locateHome(demo.home, demo.home);
+  // It has its Web UI in its own home, wherever that of this machine is, and shows nobody's transcripts.
+  const webUiDir = (demo === null ? config.webUiDir : null) ?? join(hermes.root, 'webui');
+  const sessionsDir = join(webUiDir, 'sessions');
   const onError = collapseRepeats((error, times) => log.error({ err: error, times }, 'looking at a store failed'));
   const watches = new StoreWatches(onError);
-  // The demo has its Web UI in its own home, wherever that of this machine is.
-  const webUiDir = (demo === null ? config.webUiDir : null) ?? join(profiles.home.root, 'webui');
-  const sessionsDir = join(webUiDir, 'sessions');
+  const sidecarWatch = new SidecarWatch({ sessionsDir });
+  const webUiHome = new WebUiHome({
+    stateDir: webUiDir,
+    claudeRoot: demo === null ? config.claudeProjectsDir : null,
+    watch: sidecarWatch,
+    onError,
+  });
+  const profiles = openProfiles(config, hermes, { jobs, webUiHome, onError });
   const journalRoot = join(sessionsDir, '_run_journal');
   const runs = new RunSummaries(journalRoot);
-  const sidecarWatch = new SidecarWatch({ sessionsDir });
   const feed = new SessionFeed(watches, new WebUiTurns({ sessionsDir, watch: sidecarWatch, onError }));
   const liveTurns = new LiveTurns({ watches, sidecarWatch, sessionsDir, now: () => Date.now() / 1000, onError });
   const writers = new StoreWriters({
@@ -156,6 +166,7 @@ export async function startServer(
     journalRoot,
     runs,
     webUi: new WebUiLiveness({ sessionsDir, runs, now: () => Date.now() / 1000 }),
+    webUiHome,
     version: version(),
     writable: config.allowWrites,
     limits: { maxCost: config.maxCost, maxDepth: config.maxDepth },
@@ -187,6 +198,7 @@ export async function startServer(
     liveTurns.close();
     watches.close();
     profiles.close();
+    webUiHome.close();
     jobs.close();
   };
   try {
@@ -216,13 +228,18 @@ export async function startServer(
   }
 }
 
-function openProfiles(config: Config, demoHome: string | null, jobs: JobPool): ProfileRegistry {
-  // The demo is a root of its own, wherever it lies.
-  const home = demoHome === null ? locateHome(config.home) : locateHome(demoHome, demoHome);
-  return new ProfileRegistry(home, config.profile, (profile, path) => {
+interface StoreParts {
+  readonly jobs: JobPool;
+  readonly webUiHome: WebUiHome;
+  readonly onError: (error: unknown) => void;
+}
+
+function openProfiles(config: Config, home: HermesHome, { jobs, webUiHome, onError }: StoreParts): ProfileRegistry {
+  const registry: ProfileRegistry = new ProfileRegistry(home, config.profile, (profile, path) => {
     return new StateDbStore({
       profile,
       path,
+      overlay: new ProfileOverlay({ home: webUiHome, profile, profileHome: dirname(path), profiles: () => registry.names(), onError }),
       strictObserver: config.strictObserver,
       largestCatalogue: config.largestCatalogue,
       slowReadLimitMs: config.slowReadLimit,
@@ -231,6 +248,7 @@ function openProfiles(config: Config, demoHome: string | null, jobs: JobPool): P
       now: () => Date.now() / 1000,
     });
   });
+  return registry;
 }
 
 interface Demo {

@@ -13,6 +13,7 @@ const CASES: Readonly<
 > = {
   home: { flag: '/a', variable: '~/b', becomes: ['/a', join(homedir(), 'b')], wrong: [] },
   webUiDir: { flag: 'relative', variable: '/b/../c', becomes: [resolve('relative'), '/c'], wrong: [] },
+  claudeProjectsDir: { flag: '/a', variable: '~/b', becomes: ['/a', join(homedir(), 'b')], wrong: [] },
   profile: { flag: 'work', variable: ' home ', becomes: ['work', 'home'], wrong: [] },
   host: { flag: '::1', variable: 'localhost', becomes: ['::1', 'localhost'], wrong: [] },
   port: { flag: '0', variable: '65535', becomes: [0, 65_535], wrong: ['65536', '-1', '1.5', 'http', '0x50', '1e3', ' 80'] },

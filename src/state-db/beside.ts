@@ -12,6 +12,7 @@ export type UnlistedReason =
   | 'PREVIOUS_SEGMENT'
   | 'ORPHAN_IMPORT'
   | 'BACKGROUND'
+  | 'SOURCE_FILTERED'
   | 'EMPTY'
   | 'SEGMENT';
 

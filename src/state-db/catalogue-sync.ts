@@ -213,7 +213,7 @@ export class CatalogueSync {
   *#sweepSteps(): Generator<string[]> {
     let ids: string[] = [];
     let rows = 0;
-    for (const entry of this.#catalogue.storedEntries()) {
+    for (const entry of this.#catalogue.storedEntries.entries()) {
       ids.push(entry.id);
       rows += 20 + (entry.stats?.total ?? 0);
       if (rows < SWEEP_STEP_ROWS) continue;

@@ -4,7 +4,7 @@
  * Pure: `catalogue-sync.ts` feeds it from SQL and keeps it exact.
  */
 
-import type { EntryOverlay } from './entry-overlay.ts';
+import type { EntryOverlay, StoredEntries } from './entry-overlay.ts';
 import { chain, chainMembers, chainRoot, type EdgeKind, edgeKind, isChainEdge, isListable, type LineageGraph } from './lineage.ts';
 import type { LineageCollapse, ListClass, ListItem } from './list-item.ts';
 import type { SessionOrder } from './list-order.ts';
@@ -35,6 +35,7 @@ export class Catalogue implements LineageGraph<SessionEntry> {
   /** As state.db alone has them; kept where an overlay makes others of them. */
   readonly #stored = new Map<string, SessionEntry>();
   #version = 0;
+  #storedVersion: object = {};
   #totalRows = 0;
 
   constructor(overlay: EntryOverlay | null = null) {
@@ -65,11 +66,16 @@ export class Catalogue implements LineageGraph<SessionEntry> {
 
   /** A session as state.db has it. */
   stored(id: string): SessionEntry | undefined {
-    return this.#overlay === null ? this.#entries.get(id) : this.#stored.get(id);
+    return this.#ofStore.get(id);
   }
 
-  storedEntries(): IterableIterator<SessionEntry> {
-    return this.#overlay === null ? this.#entries.values() : this.#stored.values();
+  get storedEntries(): StoredEntries {
+    return { version: this.#storedVersion, entries: () => this.#ofStore.values() };
+  }
+
+  /** Kept apart where an overlay makes other entries of them. */
+  get #ofStore(): ReadonlyMap<string, SessionEntry> {
+    return this.#overlay === null ? this.#entries : this.#stored;
   }
 
   children(id: string): SessionEntry[] {
@@ -135,6 +141,7 @@ export class Catalogue implements LineageGraph<SessionEntry> {
   apply(states: Iterable<readonly [string, SessionEntry | undefined]>): CatalogueChange[] {
     const overlay = this.#overlay;
     if (overlay === null) return this.#take(states);
+    this.#storedVersion = {};
     const composed: [string, SessionEntry | undefined][] = [];
     for (const [id, stored] of states) {
       if (stored === undefined) this.#stored.delete(id);

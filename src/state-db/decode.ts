@@ -23,7 +23,12 @@ export interface DataWarning {
     | 'PARENT_CYCLE'
     | 'COUNT_MISMATCH'
     | 'FOREIGN_PROFILE'
-    | 'ROWS_MISSING';
+    | 'ROWS_MISSING'
+    | 'SIDECAR_CORRUPT'
+    | 'SIDECAR_DAMAGED_ENCODING'
+    | 'SIDECAR_TOO_LARGE'
+    | 'SIDECAR_UNREADABLE'
+    | 'SIDECAR_VALUE';
   readonly message: string;
   readonly field: string | null;
 }

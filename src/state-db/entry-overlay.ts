@@ -6,17 +6,20 @@ import type { SessionEntry } from './session-record.ts';
 
 /** The sessions as state.db alone has them. */
 export interface StoredEntries {
-  get(id: string): SessionEntry | undefined;
+  /** Another object when one of them changed. */
+  readonly version: object;
   entries(): Iterable<SessionEntry>;
 }
 
 export interface EntryOverlay {
   /** The entry as everybody sees it; undefined for a session that is nowhere. Called for each entry that changes: cheap. */
   compose(id: string, stored: SessionEntry | undefined): SessionEntry | undefined;
-  /** Ids of sessions that are not in state.db, as far as they are known. */
-  idsBeside(): Iterable<string>;
-  /** Told when the stored entries changed; what follows from all of them together is worked out later, and announced. */
-  storedChanged(stored: StoredEntries): void;
-  /** Ids whose composition may be another. */
-  onChange(listener: (ids: readonly string[]) => void): () => void;
+  /** Takes in what lies beside the store now, and what follows from all stored entries together; cheap when nothing changed. */
+  settle(stored: StoredEntries): Promise<void>;
+  /** Calls with the ids whose composition may be another, during `settle` or later, until the returned function is called. */
+  onComposition(listener: (ids: readonly string[]) => void): () => void;
+  /** Calls when a `settle` would find something, until the returned function is called. Watches what lies beside while somebody listens. */
+  onChange(listener: () => void): () => void;
+  /** Ids of the sessions that it knows of. */
+  ids(): Iterable<string>;
 }

@@ -7,7 +7,7 @@ import { Catalogue, type CatalogueChange } from './catalogue.ts';
 import { highestRowId } from './catalogue-sql.ts';
 import { CatalogueSync } from './catalogue-sync.ts';
 import { patiently, patientPass, StoreConnection } from './connection.ts';
-import type { EntryOverlay, StoredEntries } from './entry-overlay.ts';
+import type { EntryOverlay } from './entry-overlay.ts';
 import { describeHealth, type FileIdentity, fileIdentity, healthOf, isSameFile, unreadable } from './health.ts';
 
 export interface OpenStore {
@@ -72,6 +72,7 @@ export class StoreAccess {
   /** Pieces of work that want the store for themselves. */
   #suspensions = 0;
   #unfollow: (() => void) | null = null;
+  #unwatch: (() => void) | null = null;
 
   constructor(path: string, options: StoreAccessOptions) {
     this.path = path;
@@ -106,7 +107,9 @@ export class StoreAccess {
     const opened = await this.#current();
     if (this.#pass !== null) await this.#pass;
     else if (await this.#hasMoved(opened)) await this.#startPass(opened);
-    return this.#opened ?? opened;
+    const current = this.#opened ?? opened;
+    if (current.catalogue !== null) await this.#settleBeside(current.catalogue);
+    return current;
   }
 
   /** The health of the store by a real read (F53), with a sentence for people unless it is OK. */
@@ -145,7 +148,13 @@ export class StoreAccess {
 
   onEvent(listener: (event: StoreEvent) => void): () => void {
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    // What lies beside the store is watched while somebody wants to hear of it.
+    this.#unwatch ??= this.#options.overlay?.onChange(() => void this.check()) ?? null;
+    return () => {
+      if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;
+      this.#unwatch?.();
+      this.#unwatch = null;
+    };
   }
 
   /** Closes the store for work that wants it for itself: until the function that this gives is called, reads are told that it is busy. */
@@ -172,6 +181,8 @@ export class StoreAccess {
     this.#closed = true;
     this.#unfollow?.();
     this.#unfollow = null;
+    this.#unwatch?.();
+    this.#unwatch = null;
     this.#cancelMaintenance();
     this.#opened?.connection.close();
     this.#opened = null;
@@ -219,7 +230,8 @@ export class StoreAccess {
       const catalogue = sessions > this.#options.largestCatalogue ? null : new Catalogue(this.#options.overlay ?? null);
       const sync = catalogue === null ? null : new CatalogueSync(connection, catalogue);
       if (sync !== null) await patientPass(() => sync.build());
-      if (catalogue !== null) this.#lay(catalogue);
+      if (catalogue !== null) await this.#settleBeside(catalogue);
+      catalogue?.recompose(this.#options.overlay?.ids() ?? []);
       const opened = { connection, catalogue, sync, generation: generationOf(connection), dataVersion };
       if (this.isSuspended) throw unreadable('BUSY');
       if (this.#closed) throw new Error('the store was closed');
@@ -399,16 +411,14 @@ export class StoreAccess {
     const { catalogue } = opened;
     if (changes.length === 0 || catalogue === null || this.#opened !== opened) return;
     this.#emit({ kind: 'CHANGED', changes, catalogue });
-    this.#options.overlay?.storedChanged(storedEntries(catalogue));
   }
 
-  /** What lies beside the store is laid over a catalogue that was just filled, and its changes over the one that is open. */
-  #lay(catalogue: Catalogue): void {
+  /** What lies beside the store is laid over its entries, and what changed of it over the entries that are there. */
+  async #settleBeside(catalogue: Catalogue): Promise<void> {
     const overlay = this.#options.overlay ?? null;
     if (overlay === null) return;
-    this.#unfollow ??= overlay.onChange((ids) => this.#recompose(ids));
-    overlay.storedChanged(storedEntries(catalogue));
-    catalogue.recompose(overlay.idsBeside());
+    this.#unfollow ??= overlay.onComposition((ids) => this.#recompose(ids));
+    await overlay.settle(catalogue.storedEntries);
   }
 
   #recompose(ids: readonly string[]): void {
@@ -429,10 +439,6 @@ export class StoreAccess {
     this.#health = health;
     if (isNews) this.#emit({ kind: 'HEALTH' });
   }
-}
-
-function storedEntries(catalogue: Catalogue): StoredEntries {
-  return { get: (id) => catalogue.stored(id), entries: () => catalogue.storedEntries() };
 }
 
 function generationOf(connection: StoreConnection): string {

@@ -29,11 +29,16 @@ const FILES: Readonly<Record<TombstoneKind, string>> = {
 };
 const VERSION = 1;
 
+/** Where the list lies. */
+export function tombstonesPath(sessionsDir: string, kind: TombstoneKind): string {
+  return join(sessionsDir, FILES[kind]);
+}
+
 /** The ids; none when the list is missing or can't be read. */
 export async function readTombstones(sessionsDir: string, kind: TombstoneKind): Promise<Tombstones> {
   let text: string;
   try {
-    text = decodeText(await readFile(join(sessionsDir, FILES[kind]))).text;
+    text = decodeText(await readFile(tombstonesPath(sessionsDir, kind))).text;
   } catch (error) {
     const code = systemCode(error);
     if (code === null) throw error;
@@ -78,7 +83,7 @@ async function changeTombstones(
   kind: TombstoneKind,
   change: (ids: ReadonlySet<string>) => ReadonlySet<string> | null,
 ): Promise<boolean> {
-  const path = join(await realpath(sessionsDir), FILES[kind]);
+  const path = tombstonesPath(await realpath(sessionsDir), kind);
   return inOrder(path, async () => {
     const { ids, status } = await readTombstones(sessionsDir, kind);
     const changed = change(ids);

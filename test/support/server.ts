@@ -253,7 +253,7 @@ export function storePathOf(home: string, profile: string): string {
 }
 
 function defaults(home: string): Settings {
-  return { home, port: '0', stateDir: temporaryFolder(), token: TEST_TOKEN };
+  return { home, port: '0', stateDir: temporaryFolder(), claudeProjectsDir: join(home, 'no-claude-code'), token: TEST_TOKEN };
 }
 
 function parsedLines(text: string): LogLine[] {

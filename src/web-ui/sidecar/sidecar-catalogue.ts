@@ -24,7 +24,7 @@ export interface SidecarCatalogueOptions extends MetadataOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-/** All sessions at one moment. */
+/** All sessions at one moment; the same object as long as no file changed. */
 export interface SidecarSnapshot {
   /** By id. Rows have no compression summary and details, no recovery payload and no routing history: `get` has them. */
   readonly rows: ReadonlyMap<string, SidecarRow>;
@@ -162,9 +162,11 @@ export class SidecarCatalogue {
       if (row === null) rows.delete(id);
       else rows.set(id, light(row));
     }
-    this.#rows = rows;
     this.#lookedAt = startedAt;
     this.#folderTime = isSettled(folderTime) ? folderTime : null;
+    const isSame = stale.length === 0 && rows.size === this.#rows.size && sameNames(ignoredFiles, this.#snapshot.ignoredFiles);
+    if (isSame) return this.#snapshot;
+    this.#rows = rows;
     const duplicates = duplicateSidecars(rows);
     const hidden = new Set(duplicates);
     const shown = hidden.size === 0 ? rows : new Map([...rows].filter(([id]) => !hidden.has(id)));
@@ -204,6 +206,10 @@ export class SidecarCatalogue {
 
 function pick({ mtimeNs, ctimeNs, ino }: { mtimeNs: bigint; ctimeNs: bigint; ino: bigint }) {
   return { mtimeNs, ctimeNs, ino };
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, index) => name === b[index]);
 }
 
 /** Another change in the same tick of the clock would not show. */

@@ -1,0 +1,229 @@
+/**
+ * The Web UI's list laid over the store of one profile (`spec/webui-listing.md` 2, 9): which sessions there are besides, and what is shown
+ * of all of them. Worked out anew when files or the store changed, at most a small part of the time.
+ */
+import { join } from 'node:path';
+import { claudeListRow } from '../claude-code/claude-list-row.ts';
+import type { EntryOverlay, StoredEntries } from '../state-db/entry-overlay.ts';
+import type { SessionEntry } from '../state-db/session-record.ts';
+import { isSame, type Known, listRowOf, outsideEntry, overlaid } from './beside-entry.ts';
+import { readCronJobNames } from './cron-jobs.ts';
+import { type GatewaySession, readGatewaySessions } from './gateway-sessions.ts';
+import { composeList, DEFAULT_REQUEST, type ListInputs } from './list/compose-list.ts';
+import { NO_CONTEXT, type ProjectionContext } from './list/store-projection.ts';
+import { isSameProfile } from './projects/projects-file.ts';
+import type { SidecarRow } from './sidecar/sidecar-row.ts';
+import { FileReading, type WebUiFacts, type WebUiHome } from './web-ui-home.ts';
+
+export interface ProfileOverlayOptions {
+  readonly home: Pick<WebUiHome, 'facts' | 'onChange'>;
+  readonly profile: string;
+  /** The profile's own folder, which holds `cron` and `sessions`. */
+  readonly profileHome: string;
+  /** Names of all profiles. Files of a profile that is not there belong to the root. */
+  readonly profiles: () => Promise<readonly string[]>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Composing the list may use one part in so many of the time; what takes less than this is done at once. */
+const SHARE = 10;
+const QUICK_MS = 5;
+/** Profiles come and go seldom. */
+const NAMES_FRESH_MS = 1000;
+
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
+
+/** What one composition was made from. */
+interface Basis {
+  readonly facts: WebUiFacts | null;
+  readonly storeVersion: object;
+  readonly gateway: ReadonlyMap<string, GatewaySession>;
+  readonly cronJobNames: ReadonlyMap<string, string>;
+  readonly profiles: readonly string[];
+}
+
+export class ProfileOverlay implements EntryOverlay {
+  readonly #options: ProfileOverlayOptions;
+  readonly #gateway = new FileReading<ReadonlyMap<string, GatewaySession>>();
+  readonly #cron = new FileReading<ReadonlyMap<string, string>>();
+  readonly #compositionListeners = new Set<(ids: readonly string[]) => void>();
+  readonly #changeListeners = new Set<() => void>();
+  #known: ReadonlyMap<string, Known> = new Map();
+  #basis: Basis | null = null;
+  #context: ProjectionContext = NO_CONTEXT;
+  #unfollow: (() => void) | null = null;
+  #last = { at: Number.NEGATIVE_INFINITY, cost: 0 };
+  #later: NodeJS.Timeout | null = null;
+  #names: { readonly at: number; readonly names: readonly string[] } | null = null;
+
+  constructor(options: ProfileOverlayOptions) {
+    this.#options = options;
+  }
+
+  compose(id: string, stored: SessionEntry | undefined): SessionEntry | undefined {
+    const known = this.#known.get(id);
+    if (known === undefined) return stored;
+    if (stored !== undefined) return overlaid(stored, known);
+    // A row of the store that has gone since the list was made.
+    if (known.sidecar === null && known.claude === null) return undefined;
+    return outsideEntry(known, this.#known.get(known.row.parentSessionId ?? '')?.row.isSnapshot === true);
+  }
+
+  ids(): Iterable<string> {
+    return this.#known.keys();
+  }
+
+  async settle(stored: StoredEntries): Promise<void> {
+    const basis = await this.#read(stored);
+    const before = this.#basis;
+    if (before !== null && isSameBasis(before, basis)) return;
+    const wait = this.#last.at + this.#last.cost * SHARE - performance.now();
+    if (this.#last.cost > QUICK_MS && wait > 0) {
+      this.#lookLater(wait);
+      return;
+    }
+    this.#basis = basis;
+    this.#compose(basis, stored);
+  }
+
+  onComposition(listener: (ids: readonly string[]) => void): () => void {
+    const told = (ids: readonly string[]) => listener(ids);
+    this.#compositionListeners.add(told);
+    return () => this.#compositionListeners.delete(told);
+  }
+
+  onChange(listener: () => void): () => void {
+    const told = () => listener();
+    this.#changeListeners.add(told);
+    this.#unfollow ??= this.#options.home.onChange(() => this.#tell());
+    return () => {
+      if (!this.#changeListeners.delete(told) || this.#changeListeners.size > 0) return;
+      this.#unfollow?.();
+      this.#unfollow = null;
+      if (this.#later !== null) clearTimeout(this.#later);
+      this.#later = null;
+    };
+  }
+
+  #tell(): void {
+    for (const listener of [...this.#changeListeners]) listener();
+  }
+
+  #lookLater(waitMs: number): void {
+    this.#later ??= setTimeout(() => {
+      this.#later = null;
+      this.#tell();
+    }, waitMs).unref();
+  }
+
+  async #read(stored: StoredEntries): Promise<Basis> {
+    const facts = await this.#options.home.facts();
+    const last = this.#basis;
+    if (facts === null) return { facts, storeVersion: stored.version, gateway: NOTHING, cronJobNames: NOTHING, profiles: [] };
+    const { profileHome, onError } = this.#options;
+    const [gateway, cronJobNames, profiles] = await Promise.all([
+      this.#gateway
+        .read(join(profileHome, 'sessions', 'sessions.json'), () => readGatewaySessions(profileHome))
+        .catch((error: unknown) => {
+          onError(error);
+          return last?.gateway ?? NOTHING;
+        }),
+      this.#cron.read(join(profileHome, 'cron', 'jobs.json'), () => readCronJobNames(profileHome)),
+      this.#profiles(),
+    ]);
+    return { facts, storeVersion: stored.version, gateway, cronJobNames, profiles };
+  }
+
+  /** The same list while it says the same. */
+  async #profiles(): Promise<readonly string[]> {
+    const known = this.#names;
+    if (known !== null && performance.now() - known.at < NAMES_FRESH_MS) return known.names;
+    const names = await this.#options.profiles();
+    this.#names = { at: performance.now(), names: known !== null && isSame(known.names, names) ? known.names : names };
+    return this.#names.names;
+  }
+
+  #compose(basis: Basis, stored: StoredEntries): void {
+    const startedAt = performance.now();
+    const before = this.#known;
+    const after = basis.facts === null ? new Map<string, Known>() : this.#knownOf(basis.facts, basis, stored);
+    const changed = [...before.keys()].filter((id) => !after.has(id));
+    for (const [id, known] of after) {
+      const old = before.get(id);
+      if (old !== undefined && old.sidecar === known.sidecar && old.claude === known.claude && isSame(old.row, known.row))
+        after.set(id, old);
+      else changed.push(id);
+    }
+    this.#known = after;
+    if (changed.length > 0) for (const listener of [...this.#compositionListeners]) listener(changed);
+    this.#last = { at: performance.now(), cost: performance.now() - startedAt };
+  }
+
+  #knownOf(facts: WebUiFacts, basis: Basis, stored: StoredEntries): Map<string, Known> {
+    const { settings } = facts;
+    const sidecars = this.#ownSidecars(facts, basis.profiles);
+    const claude = new Map(isSameProfile(this.#options.profile, null) ? facts.claude.map((row) => [row.id, row] as const) : []);
+    const { rows } = composeList(this.#inputs(facts, basis, stored, [...sidecars.values()], claude), {
+      ...DEFAULT_REQUEST,
+      profile: this.#options.profile,
+      includeArchived: true,
+      showCli: settings.showCli,
+      showClaudeCode: settings.showClaudeCode,
+      showCron: settings.showCron,
+      showWebhook: settings.showWebhook,
+      showKanban: settings.showKanban,
+      showPreviousMessaging: settings.showPreviousMessaging,
+      sourceFilter: settings.sourceFilter,
+      // Pages take the place of the window.
+      window: null,
+    });
+    return new Map(rows.map((row) => [row.id, { row, sidecar: sidecars.get(row.id) ?? null, claude: claude.get(row.id) ?? null }]));
+  }
+
+  #ownSidecars({ sidecars }: WebUiFacts, profiles: readonly string[]): ReadonlyMap<string, SidecarRow> {
+    const { profile } = this.#options;
+    const others = new Set(profiles.filter((name) => !isSameProfile(name, profile)));
+    const isRoot = isSameProfile(profile, null);
+    const isOwn = (named: string | null) => isSameProfile(named, profile) || (isRoot && !others.has(named ?? ''));
+    return new Map([...sidecars.rows].filter(([, row]) => isOwn(row.profile)));
+  }
+
+  #inputs(
+    facts: WebUiFacts,
+    basis: Basis,
+    stored: StoredEntries,
+    sidecars: readonly SidecarRow[],
+    claude: ReadonlyMap<string, WebUiFacts['claude'][number]>,
+  ): ListInputs {
+    const { profile } = this.#options;
+    const sessions = new Map([...stored.entries()].map((entry) => [entry.id, entry]));
+    // The number of a person's messages would take a look at every row: all rows count instead, so less is hidden (11.3).
+    const store = { profile, sessions, userMessages: () => null, derivedTitle: () => null };
+    return {
+      sidecars: sidecars.map((row) => (isSameProfile(row.profile, profile) ? listRowOf(row) : { ...listRowOf(row), profile })),
+      stores: [{ store, context: this.#contextOf(facts, basis), gateway: basis.gateway }],
+      claude: [...claude.values()].map((row) => claudeListRow(row, null)),
+      tombstones: { deleted: facts.deleted, zeroMessages: facts.zeroMessages },
+      live: { streams: new Set(), attention: new Set() },
+    };
+  }
+
+  /** The same object while nothing in it changed: rows that were worked out of it are kept by it. */
+  #contextOf({ projects }: WebUiFacts, { cronJobNames }: Basis): ProjectionContext {
+    const system = (kind: 'CRON' | 'WEBHOOK') =>
+      projects.projects.find((project) => project.system === kind && isSameProfile(project.profile, this.#options.profile))?.id ?? null;
+    const made = { lastWorkspace: null, cronProjectId: system('CRON'), webhookProjectId: system('WEBHOOK'), cronJobNames };
+    if (!isSame(made, this.#context)) this.#context = made;
+    return this.#context;
+  }
+}
+
+function isSameBasis(a: Basis, b: Basis): boolean {
+  return (
+    a.facts === b.facts &&
+    (a.storeVersion === b.storeVersion || a.facts === null) &&
+    a.gateway === b.gateway &&
+    a.cronJobNames === b.cronJobNames &&
+    a.profiles === b.profiles
+  );
+}
