@@ -17,6 +17,8 @@ import './usage.ts';
 import './liveness.ts';
 import './session.ts';
 import './session-facts.ts';
+import './project.ts';
+import './sidecar.ts';
 import './lineage.ts';
 import './message.ts';
 import './search.ts';

@@ -119,6 +119,8 @@ export const REFUSALS = {
   PROJECTS_UNREADABLE: refusal('projects.json is no list of projects. It was left as it is; mend it or move it away first.'),
   TOMBSTONES_UNSUPPORTED: refusal('The list of deleted sessions has a form that this server does not know. It was left as it is.'),
 
+  PIN_LIMIT: refusal('As many conversations are pinned as the Web UI allows. Nothing was changed; unpin one first.'),
+
   TITLE_IN_USE: refusal('Another session has this title. Choose another.'),
   TITLE_TOO_LONG: refusal('A title has at most 100 characters. Nothing was changed.'),
   TITLE_PROTECTED: refusal('The title of this session is fixed. Nothing was changed.'),

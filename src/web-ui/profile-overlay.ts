@@ -11,6 +11,7 @@ import { readCronJobNames } from './cron-jobs.ts';
 import { type GatewaySession, readGatewaySessions } from './gateway-sessions.ts';
 import { composeList, DEFAULT_REQUEST, type ListInputs } from './list/compose-list.ts';
 import { NO_CONTEXT, type ProjectionContext } from './list/store-projection.ts';
+import { ownSidecars } from './own-sidecars.ts';
 import { isSameProfile } from './projects/projects-file.ts';
 import type { SidecarRow } from './sidecar/sidecar-row.ts';
 import { FileReading, type WebUiFacts, type WebUiHome } from './web-ui-home.ts';
@@ -161,7 +162,7 @@ export class ProfileOverlay implements EntryOverlay {
 
   #knownOf(facts: WebUiFacts, basis: Basis, stored: StoredEntries): Map<string, Known> {
     const { settings } = facts;
-    const sidecars = this.#ownSidecars(facts, basis.profiles);
+    const sidecars = ownSidecars(facts.sidecars.rows, this.#options.profile, basis.profiles);
     const claude = new Map(isSameProfile(this.#options.profile, null) ? facts.claude.map((row) => [row.id, row] as const) : []);
     const { rows } = composeList(this.#inputs(facts, basis, stored, [...sidecars.values()], claude), {
       ...DEFAULT_REQUEST,
@@ -178,14 +179,6 @@ export class ProfileOverlay implements EntryOverlay {
       window: null,
     });
     return new Map(rows.map((row) => [row.id, { row, sidecar: sidecars.get(row.id) ?? null, claude: claude.get(row.id) ?? null }]));
-  }
-
-  #ownSidecars({ sidecars }: WebUiFacts, profiles: readonly string[]): ReadonlyMap<string, SidecarRow> {
-    const { profile } = this.#options;
-    const others = new Set(profiles.filter((name) => !isSameProfile(name, profile)));
-    const isRoot = isSameProfile(profile, null);
-    const isOwn = (named: string | null) => isSameProfile(named, profile) || (isRoot && !others.has(named ?? ''));
-    return new Map([...sidecars.rows].filter(([, row]) => isOwn(row.profile)));
   }
 
   #inputs(

@@ -7,9 +7,12 @@ import { join } from 'node:path';
 import type { ClaudeCodeRow } from '../claude-code/read-transcript.ts';
 import { ClaudeCodeCatalogue } from '../claude-code/transcript-catalogue.ts';
 import { systemCode } from '../live/journal/open-journal.ts';
+import { type IndexReading, indexPath } from './index-file/index-file.ts';
+import { type IndexHealth, indexHealth } from './index-file/rebuild-index.ts';
 import { type ProjectsReading, readProjects } from './projects/projects-file.ts';
 import { type ListSettings, parseListSettings, readListSettings } from './settings-file.ts';
 import { SidecarCatalogue, type SidecarSnapshot } from './sidecar/sidecar-catalogue.ts';
+import { inSidecarThread } from './sidecar/sidecar-threads.ts';
 import { SidecarUnreadable } from './sidecar-file.ts';
 import type { SidecarWatch } from './sidecar-watch.ts';
 import { readTombstones, tombstonesPath } from './tombstones.ts';
@@ -54,6 +57,7 @@ export class WebUiHome {
     settings: new FileReading<ListSettings>(),
     projects: new FileReading<ProjectsReading>(),
   };
+  readonly #index = new FileReading<IndexReading>();
   #facts: WebUiFacts | null = null;
   #look: Promise<WebUiFacts | null> | null = null;
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -76,6 +80,18 @@ export class WebUiHome {
       this.#look = null;
     });
     return this.#look;
+  }
+
+  /** What there is to say of the Web UI's index, beside the files as of now; null where no Web UI keeps sessions (8.6). */
+  async indexHealth(): Promise<IndexHealth | null> {
+    const facts = await this.facts();
+    if (facts === null) return null;
+    const { sessionsDir } = this;
+    // An index of many sessions takes seconds to parse.
+    const index = await this.#index.read(indexPath(sessionsDir), () =>
+      inSidecarThread({ task: 'INDEX', bytes: new Uint8Array(), sessionsDir }),
+    );
+    return indexHealth(index, facts.sidecars.rows);
   }
 
   /** Files were changed by this process: the next answer looks at them, however recent the last look was. */
