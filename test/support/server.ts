@@ -207,11 +207,13 @@ export function runProgram(path: string, args: readonly string[], env: NodeJS.Pr
   return { child, stdout: () => output.stdout, stderr: () => output.stderr };
 }
 
+type Sought<T> = T | undefined | false | null;
+
 /** Asks again until there is an answer. */
-export async function eventually<T>(find: () => T | undefined | false | null, timeoutMs = 5000): Promise<T> {
+export async function eventually<T>(find: () => Sought<T> | Promise<Sought<T>>, timeoutMs = 5000): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const found = find();
+    const found = await find();
     if (found !== undefined && found !== false && found !== null) return found;
     if (performance.now() > deadline) throw new Error(`nothing came within ${timeoutMs} ms`);
     await sleep(10);
