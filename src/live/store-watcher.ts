@@ -16,6 +16,8 @@ export interface WatchedStore {
   readonly path: string;
   /** Looks for changes and reports whether there were any. */
   readonly check: () => Promise<boolean>;
+  /** Watches what lies beside the store, until the returned function is called. */
+  readonly watchBeside?: (listener: () => void) => () => void;
   /** Hears of a look that failed; the watch goes on. */
   readonly onError: (error: unknown) => void;
 }
@@ -28,6 +30,7 @@ export class StoreWatcher {
   #poll: NodeJS.Timeout | null = null;
   #lastEventAt = 0;
   #silentChanges = 0;
+  #unwatchBeside: () => void = () => {};
 
   constructor(store: WatchedStore) {
     this.#store = store;
@@ -64,10 +67,12 @@ export class StoreWatcher {
       // No such folder, or a file system that can't be watched: the poll finds what happens.
       this.#folder = null;
     }
+    this.#unwatchBeside = this.#store.watchBeside?.(() => this.#onEvent()) ?? (() => {});
     this.#schedulePoll();
   }
 
   #stop(): void {
+    this.#unwatchBeside();
     this.#dropWatch();
     if (this.#poll !== null) clearTimeout(this.#poll);
     this.#poll = null;

@@ -2,6 +2,7 @@
 import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { isJsonObject } from '../../src/state-db/decode.ts';
 import { fixturesDir, loadGolden } from '../support/golden.ts';
 import { eventually, startInProcess, type TestServer, type TestServerSpec } from '../support/server.ts';
 import { type Fields, saveSidecar, sidecarText } from '../support/sidecars.ts';
@@ -46,7 +47,10 @@ const hidden = ({ hiddenCounts }: List) => Object.fromEntries(hiddenCounts.map((
 const SAID = [{ role: 'user', content: 'Where is the tea?', timestamp: 1_782_000_000 }];
 
 /** A home with rows in its store and files beside it, and the server over it. */
-async function startHome(spec: TestServerSpec, files: Readonly<Record<string, Fields>> = {}): Promise<{ server: TestServer; folder: string }> {
+async function startHome(
+  spec: TestServerSpec,
+  files: Readonly<Record<string, Fields>> = {},
+): Promise<{ server: TestServer; folder: string }> {
   const home = dirname(buildStore(spec));
   const folder = join(home, 'webui', 'sessions');
   mkdirSync(folder, { recursive: true });
@@ -61,11 +65,11 @@ describe('the home of the golden answers', () => {
 
   it('shows what the Web UI shows, and says of everything else why not', async () => {
     const server = await started;
-    const golden = loadGolden('webui-home', 'rest').cases.find((each) => JSON.stringify(each).includes('"GET /api/sessions"'));
-    const expected = new Set((golden?.result as { sessions: { session_id: string }[] }).sessions.map((row) => row.session_id));
+    const expected = upstreamIds();
     const sessions = await list(server);
     // A conversation is shown by its tip; only its project shows a cron run; sub-agents are asked for; the file's name is the id.
-    for (const id of ['mw_parent_snapshot', 'cron_mjob_20260701_080000', 'mw_dbonly_sub', 'mw_other_id']) expect(expected.delete(id)).toBe(true);
+    for (const id of ['mw_parent_snapshot', 'cron_mjob_20260701_080000', 'mw_dbonly_sub', 'mw_other_id'])
+      expect(expected.delete(id)).toBe(true);
     // Files that can't be parsed are entries with a warning.
     const damaged = ['mw_damaged', 'mw_damaged_empty', 'mw_damaged_list', 'mw_damaged_nul'];
     for (const id of ['mw_child_tip', 'mw_mismatched_id', ...damaged]) expected.add(id);
@@ -78,7 +82,13 @@ describe('the home of the golden answers', () => {
 
   it('lists everything on request', async () => {
     const server = await started;
-    const everything = { includeUnlisted: true, includeBackground: true, includeDelegates: true, includeEmpty: true, includeArchived: true };
+    const everything = {
+      includeUnlisted: true,
+      includeBackground: true,
+      includeDelegates: true,
+      includeEmpty: true,
+      includeArchived: true,
+    };
     expect(hidden(await list(server, everything))).toEqual({ SEGMENT: 2 });
   });
 
@@ -100,6 +110,13 @@ describe('the home of the golden answers', () => {
     expect(readdirSync(join(home, 'webui', 'sessions')).filter((name) => name.includes('.tmp'))).toEqual([]);
   });
 }, 60_000);
+
+/** What upstream's server answers for its list. */
+function upstreamIds(): Set<string> {
+  const found = loadGolden('webui-home', 'rest').cases.find((each) => JSON.stringify(each).includes('"GET /api/sessions"'));
+  if (!isJsonObject(found?.result) || !Array.isArray(found.result.sessions)) throw new Error('the golden list is missing');
+  return new Set(found.result.sessions.filter(isJsonObject).map((row) => String(row.session_id)));
+}
 
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -168,7 +185,10 @@ describe('a session that only a file has', () => {
 
 describe('the settings of the Web UI', () => {
   it('leave terminal sessions out where they say so, and give them on request', async () => {
-    const { server, folder } = await startHome({ rows: [S('t', { source: 'cli', title: 'Terminal' }), M('t', { content: 'x' })] }, { f: {} });
+    const { server, folder } = await startHome(
+      { rows: [S('t', { source: 'cli', title: 'Terminal' }), M('t', { content: 'x' })] },
+      { f: {} },
+    );
     expect(idsOf(await list(server))).toEqual(['f', 't']);
     writeFileSync(join(dirname(folder), 'settings.json'), JSON.stringify({ show_cli_sessions: false }));
     await eventually(async () => hidden(await list(server)).TERMINAL === 1 || null);
@@ -179,7 +199,10 @@ describe('the settings of the Web UI', () => {
 
 describe('profiles', () => {
   it('have the files that name them; files of a profile that is not there belong to the root', async () => {
-    const { server } = await startHome({ rows: [], profiles: { work: { rows: [] } } }, { a: {}, b: { profile: 'work' }, c: { profile: 'gone' } });
+    const { server } = await startHome(
+      { rows: [], profiles: { work: { rows: [] } } },
+      { a: {}, b: { profile: 'work' }, c: { profile: 'gone' } },
+    );
     expect(idsOf(await list(server))).toEqual(['a', 'c']);
     expect(idsOf(await list(server, null, 'work'))).toEqual(['b']);
   });
