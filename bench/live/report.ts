@@ -23,6 +23,8 @@ export interface Latency {
 
 export interface LiveFigures {
   readonly machine: string;
+  /** Load averages of a minute: beforehand all of it is the work of others. */
+  readonly load: { readonly before: number; readonly after: number };
   readonly isJudged: boolean;
   readonly effort: LiveEffort;
   readonly lines: readonly Latency[];
@@ -59,11 +61,12 @@ const CROWD_SHARE = 0.3;
 const STALL_BYTES = 1024 * 1024;
 
 export function livePage(figures: LiveFigures): string {
-  const { lines, rows, idle, fanOut, stalled, effort } = figures;
+  const { lines, rows, idle, fanOut, stalled, effort, load } = figures;
   const judged = (met: boolean) => (figures.isJudged ? (met ? 'met' : 'missed') : 'not judged');
   return `# How soon and at what cost live turns arrive
 
 Written by \`npm run bench -- live --write\`: the server, the program that writes and the subscribers are processes of their own, on ${figures.machine}.
+Load of the machine when it began: ${load.before.toFixed(1)}; when it was done: ${load.after.toFixed(1)}.
 
 ## From an append or a commit in another process to its receipt
 

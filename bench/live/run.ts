@@ -5,7 +5,7 @@
  *   npm run bench -- live [--only PART] [--quick] [--write]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
@@ -43,6 +43,7 @@ export interface LiveBenchOptions {
 
 export async function benchLive({ quick, write, only, progress }: LiveBenchOptions): Promise<void> {
   const effort = quick ? QUICK : FULL;
+  const [loadBefore = Number.NaN] = loadavg();
   progress(machine());
   const folder = mkdtempSync(join(tmpdir(), 'caduceus-bench-live-'));
   const ui = await startWebUi({ home: folder });
@@ -57,10 +58,7 @@ export async function benchLive({ quick, write, only, progress }: LiveBenchOptio
   };
   try {
     if (only !== null) return console.log(inspect(await parts[only](), { depth: null }));
-    const figures: LiveFigures = {
-      machine: machine(),
-      isJudged: !quick,
-      effort,
+    const measured = {
       // Before anything else: a turn that ended is looked back at for two minutes.
       idle: await parts.idle(),
       lines: await parts.lines(),
@@ -68,6 +66,9 @@ export async function benchLive({ quick, write, only, progress }: LiveBenchOptio
       fanOut: await parts.fanOut(),
       stalled: await parts.stalled(),
     };
+    const [loadAfter = Number.NaN] = loadavg();
+    const load = { before: loadBefore, after: loadAfter };
+    const figures: LiveFigures = { machine: machine(), load, isJudged: !quick, effort, ...measured };
     const page = livePage(figures);
     console.log(page);
     if (!write) return;
