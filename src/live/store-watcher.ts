@@ -5,7 +5,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
-/** After an event of the folder the store is looked at at once and again after these times. */
+/** After an event of the folder the store is looked at at once and again after these times; a commit is readable only behind its last event. */
 const FOLLOW_UP_MS = [1, 3, 10, 40] as const;
 const SAFETY_POLL_MS = 250;
 /** When changes come that no event announced, the watch can't be trusted and this poll takes over. */
@@ -26,7 +26,7 @@ export class StoreWatcher {
   readonly #store: WatchedStore;
   #users = 0;
   #folder: FSWatcher | null = null;
-  #timers = new Set<NodeJS.Timeout>();
+  #followUp: NodeJS.Timeout | null = null;
   #poll: NodeJS.Timeout | null = null;
   #lastEventAt = 0;
   #silentChanges = 0;
@@ -76,8 +76,8 @@ export class StoreWatcher {
     this.#dropWatch();
     if (this.#poll !== null) clearTimeout(this.#poll);
     this.#poll = null;
-    for (const timer of this.#timers) clearTimeout(timer);
-    this.#timers.clear();
+    if (this.#followUp !== null) clearTimeout(this.#followUp);
+    this.#followUp = null;
     this.#silentChanges = 0;
   }
 
@@ -89,15 +89,22 @@ export class StoreWatcher {
   #onEvent(): void {
     this.#lastEventAt = performance.now();
     void this.#look();
-    // A follow-up that waits already covers this event as well.
-    if (this.#timers.size > 0) return;
-    for (const ms of FOLLOW_UP_MS) {
-      const timer = setTimeout(() => {
-        this.#timers.delete(timer);
+    this.#scheduleFollowUp(0);
+  }
+
+  /** Instead of the one that waits: what it was for is looked at sooner now. */
+  #scheduleFollowUp(step: number): void {
+    if (this.#followUp !== null) clearTimeout(this.#followUp);
+    this.#followUp = null;
+    const ms = FOLLOW_UP_MS[step];
+    if (ms === undefined) return;
+    this.#followUp = setTimeout(
+      () => {
+        this.#scheduleFollowUp(step + 1);
         void this.#look();
-      }, ms);
-      this.#timers.add(timer);
-    }
+      },
+      ms - (FOLLOW_UP_MS[step - 1] ?? 0),
+    );
   }
 
   #schedulePoll(): void {
