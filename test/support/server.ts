@@ -16,6 +16,7 @@ import pino from 'pino';
 import { afterAll } from 'vitest';
 import { readConfig, SETTINGS, type SettingName } from '../../src/config.ts';
 import { startServer } from '../../src/main.ts';
+import { COMPILE_CACHE } from './program-start.ts';
 import { buildStore, removeStores, type StoreSpec, temporaryFolder } from './stores.ts';
 
 /** Settings by name, as a flag gives them; `true` for a switch. */
@@ -194,7 +195,7 @@ export function runProgram(path: string, args: readonly string[], env: NodeJS.Pr
   const output = { stdout: '', stderr: '' };
   const child = spawn(process.execPath, [path, ...args], {
     cwd: temporaryFolder(),
-    env: { PATH: process.env.PATH, HOME: temporaryFolder(), ...env },
+    env: { PATH: process.env.PATH, HOME: temporaryFolder(), ...COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.add(child);
