@@ -75,12 +75,22 @@ export function operationCommand<Input, Plan, Result>(
           : await once(host, { id, name, input }, write, (planned) =>
               reading(host, (store) => operation.wasMade?.(store, planned as Result) ?? false),
             );
-      await options.afterwards?.(host, result);
-      if (id !== null) host.receipts().settled(id);
+      if ((await followed(host, result, options)) && id !== null) host.receipts().settled(id);
       return result;
     };
     return options.excludesAppends === true ? host.transcript().queue.exclusive(work) : work();
   };
+}
+
+/** What can't be done after a commit doesn't undo it: false where it is left to the next process, which finds the receipt (K18, K29). */
+async function followed<Result>(host: CommandHost, result: Result, { afterwards }: OperationCommandOptions<Result>): Promise<boolean> {
+  try {
+    await afterwards?.(host, result);
+    return true;
+  } catch (error) {
+    if (error instanceof WriteRefused) return false;
+    throw error;
+  }
 }
 
 export function reading<T>(host: CommandHost, work: Parameters<typeof host.writer.read<T>>[0]): Promise<T> {
@@ -89,12 +99,16 @@ export function reading<T>(host: CommandHost, work: Parameters<typeof host.write
   });
 }
 
-/** Does the work unless the id has an answer already. `wasMade` looks whether a plan of a process that is gone was carried out. */
+/**
+ * Does the work unless the id has an answer already. `wasMade` looks whether a plan of a process that is gone was carried out. After a result that
+ * isn't final a repeat does the work again.
+ */
 export async function once<Result>(
   host: CommandHost,
   mutation: { readonly id: string; readonly name: string; readonly input: unknown },
   work: (beforeCommit: (result: Result) => void) => Promise<Result>,
   wasMade: (planned: unknown) => Promise<boolean>,
+  isFinal: (result: Result) => boolean = () => true,
 ): Promise<Result> {
   const { id, name } = mutation;
   const receipts = host.receipts();
@@ -119,7 +133,7 @@ export async function once<Result>(
       receipts.planned(id, planned);
       isPlanned = true;
     });
-    receipts.done(id, result);
+    if (isFinal(result)) receipts.done(id, result);
     return result;
   } catch (error) {
     if (error instanceof WriteRefused ? error.settled : !isPlanned) receipts.forget(id);

@@ -255,6 +255,7 @@ describe('a session that was compressed', () => {
     faults.heal();
     host.otherwise("UPDATE sessions SET ended_at = 150, end_reason = 'compression' WHERE id = 'p'");
     await say(host, 'new', {}, 'p');
+    await host.run('flushRetryQueue', { sessionId: 'p' });
     expect(stored(host, 'c')).toEqual(['m1', 'm2', 'new', 'c1']);
   });
 
