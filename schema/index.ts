@@ -40,7 +40,9 @@ import './session-config.ts';
 import './clean-markers.ts';
 import './deliver-result.ts';
 import './session-life.ts';
+import './sidecar-changes.ts';
 import './session-marks.ts';
+import './project-changes.ts';
 import './session-removal.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

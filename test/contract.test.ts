@@ -31,10 +31,6 @@ const PENDING: Readonly<Record<string, readonly string[]>> = {
     'Mutation.restoreFromBackup',
     'Mutation.materializeSidecars',
     'Mutation.rebuildSessionIndex',
-    'Mutation.createProject',
-    'Mutation.renameProject',
-    'Mutation.deleteProject',
-    'Mutation.moveSession',
   ],
   doctor: ['Query.doctor', 'DoctorReport', 'Finding'],
 };

@@ -17,7 +17,7 @@ import type { SidecarRow } from './sidecar/sidecar-row.ts';
 import { FileReading, type WebUiFacts, type WebUiHome } from './web-ui-home.ts';
 
 export interface ProfileOverlayOptions {
-  readonly home: Pick<WebUiHome, 'facts' | 'onChange'>;
+  readonly home: Pick<WebUiHome, 'facts' | 'onChange' | 'changes'>;
   readonly profile: string;
   /** The profile's own folder, which holds `cron` and `sessions`. */
   readonly profileHome: string;
@@ -51,6 +51,8 @@ export class ProfileOverlay implements EntryOverlay {
   readonly #changeListeners = new Set<() => void>();
   #known: ReadonlyMap<string, Known> = new Map();
   #basis: Basis | null = null;
+  /** Of the files by this server, up to the last composition. */
+  #changes = 0;
   #context: ProjectionContext = NO_CONTEXT;
   #unfollow: (() => void) | null = null;
   #last = { at: Number.NEGATIVE_INFINITY, cost: 0 };
@@ -75,14 +77,16 @@ export class ProfileOverlay implements EntryOverlay {
   }
 
   async settle(stored: StoredEntries): Promise<void> {
+    const { changes } = this.#options.home;
     const basis = await this.#read(stored);
     const before = this.#basis;
     if (before !== null && isSameBasis(before, basis)) return;
     const wait = this.#last.at + this.#last.cost * SHARE - performance.now();
-    if (this.#last.cost > QUICK_MS && wait > 0) {
+    if (changes === this.#changes && this.#last.cost > QUICK_MS && wait > 0) {
       this.#lookLater(wait);
       return;
     }
+    this.#changes = changes;
     this.#basis = basis;
     this.#compose(basis, stored);
   }

@@ -1,21 +1,13 @@
 /**
  * Commands on the Web UI's files: in the writing process, so that they have receipts and no file is read whole on the server's thread.
  */
-import { join } from 'node:path';
-import { inspectBackup, type SidecarBackup } from '../web-ui/backup.ts';
-import type { Command } from './command.ts';
+import { PROJECT_COMMANDS } from './project-commands.ts';
+import { clearPause, collapsePartials, inspectBackups, updateSidecar } from './sidecar-commands.ts';
 
-/** Changes nothing. Ids without a file and a backup are left out. */
-const inspectBackups: Command<{ readonly ids: readonly string[] }, readonly (readonly [string, SidecarBackup])[]> = async (
-  host,
-  { ids },
-) => {
-  const found: [string, SidecarBackup][] = [];
-  for (const id of ids) {
-    const backup = await inspectBackup(join(host.webUiDir, 'sessions'), id);
-    if (backup !== null) found.push([id, backup]);
-  }
-  return found;
-};
-
-export const WEB_UI_COMMANDS = { inspectBackups } as const;
+export const WEB_UI_COMMANDS = {
+  inspectBackups,
+  updateSession: updateSidecar,
+  clearWakeupPause: clearPause,
+  persistCollapsedPartials: collapsePartials,
+  ...PROJECT_COMMANDS,
+} as const;

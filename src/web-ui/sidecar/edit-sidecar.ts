@@ -59,8 +59,8 @@ export type EditOutcome =
       readonly after: SidecarRow;
       /** The members that changed, as they are now. */
       readonly patch: Fields;
-      /** The file has fewer messages than it had. */
-      readonly shrank: boolean;
+      /** Messages that the file had and has no more. */
+      readonly dropped: number;
     };
 
 const NO_SIGNATURE = { mtimeNs: 0n, size: 0, ctimeNs: 0n, ino: 0n };
@@ -94,7 +94,7 @@ export function editSidecar(bytes: Buffer, request: EditRequest): EditOutcome {
   const { row: after, fields: now } = parseSidecar(changed, request.id, NO_SIGNATURE);
   if (after.health !== 'OK' || now === null) throw new Error('A change of a session file did not come out as JSON.');
   const patch = Object.fromEntries(edits.keys.map((key) => [key, now[key]]));
-  return { status: 'CHANGED', bytes: changed, before, after, patch, shrank: dropped.length > 0 };
+  return { status: 'CHANGED', bytes: changed, before, after, patch, dropped: dropped.length };
 }
 
 function refused(code: RefusalCode, more = ''): EditOutcome {

@@ -25,6 +25,8 @@ export interface SaveOptions {
   readonly maxBytes?: number;
   /** Also where the Web UI keeps its sessions in a database of its own. */
   readonly force?: boolean;
+  /** Only say what would be saved; the row is as it would be, with the signature of the file that is there. */
+  readonly dryRun?: boolean;
 }
 
 export interface SavedSidecar {
@@ -35,6 +37,8 @@ export interface SavedSidecar {
   readonly mayBeOverwritten: boolean;
   /** The row of the Web UI's index has the change too. */
   readonly indexPatched: boolean;
+  /** Messages that went. */
+  readonly dropped: number;
 }
 
 /** A file that was saved so short a time ago is likely in the memory of a running Web UI. Seconds. */
@@ -64,14 +68,23 @@ export async function saveMetadata(sessionsDir: string, request: EditRequest, op
     if (outcome.status === 'REFUSED') throw new WriteRefused(outcome.code, outcome.more);
     const before = { ...outcome.before, signature: read.signature };
     const mayBeOverwritten = isLikelyInMemory(before, options);
-    if (outcome.status === 'UNCHANGED') return { changed: false, row: before, mayBeOverwritten, indexPatched: false };
+    if (outcome.status === 'UNCHANGED') return { changed: false, row: before, mayBeOverwritten, indexPatched: false, dropped: 0 };
+    if (options.dryRun === true) {
+      return {
+        changed: true,
+        row: { ...outcome.after, signature: read.signature },
+        mayBeOverwritten,
+        indexPatched: false,
+        dropped: outcome.dropped,
+      };
+    }
     const path = join(await realpath(sessionsDir), sidecarName(id));
-    if (outcome.shrank && old !== null) await keepBackup(path, old, read.signature);
+    if (outcome.dropped > 0 && old !== null) await keepBackup(path, old, read.signature);
     await replaceSidecar(path, outcome.bytes, read.signature);
     const row = { ...outcome.after, signature: await signatureNow(path) };
     const indexPatched = await patchIndexRow(sessionsDir, id, outcome.patch);
     if ((row.storedMessageCount ?? 0) > 0) await clearTombstones(sessionsDir, id);
-    return { changed: true, row, mayBeOverwritten, indexPatched };
+    return { changed: true, row, mayBeOverwritten, indexPatched, dropped: outcome.dropped };
   });
 }
 
