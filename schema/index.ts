@@ -43,6 +43,7 @@ import './session-life.ts';
 import './sidecar-changes.ts';
 import './session-marks.ts';
 import './project-changes.ts';
+import './upkeep.ts';
 import './session-removal.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

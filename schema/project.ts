@@ -57,6 +57,14 @@ const WebUiStore = builder.objectRef<resolve.WebUiStore>('WebUiStore').implement
       description: 'Names that look like session files and are none.',
       resolve: ({ facts }) => [...facts.sidecars.ignoredFiles],
     }),
+    deletedSessionIds: t.stringList({
+      description: 'Sessions that its list of deleted ones names.',
+      resolve: ({ facts }) => [...facts.deleted],
+    }),
+    prunedSessionIds: t.stringList({
+      description: 'Sessions without a message that were taken out of its index.',
+      resolve: ({ facts }) => [...facts.zeroMessages],
+    }),
     projectsStatus: t.string({
       description: 'Of `projects.json`: OK, MISSING or UNREADABLE; while it can not be read nothing is written to it.',
       resolve: ({ facts }) => facts.projects.status,

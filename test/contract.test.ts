@@ -30,7 +30,6 @@ const PENDING: Readonly<Record<string, readonly string[]>> = {
     'Mutation.startCompressionRecovery',
     'Mutation.restoreFromBackup',
     'Mutation.materializeSidecars',
-    'Mutation.rebuildSessionIndex',
   ],
   doctor: ['Query.doctor', 'DoctorReport', 'Finding'],
 };

@@ -3,6 +3,7 @@
  */
 import { PROJECT_COMMANDS } from './project-commands.ts';
 import { clearPause, collapsePartials, inspectBackups, updateSidecar } from './sidecar-commands.ts';
+import { UPKEEP_COMMANDS } from './upkeep-commands.ts';
 
 export const WEB_UI_COMMANDS = {
   inspectBackups,
@@ -10,4 +11,5 @@ export const WEB_UI_COMMANDS = {
   clearWakeupPause: clearPause,
   persistCollapsedPartials: collapsePartials,
   ...PROJECT_COMMANDS,
+  ...UPKEEP_COMMANDS,
 } as const;
