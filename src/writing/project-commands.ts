@@ -126,11 +126,13 @@ async function settleOwners(host: CommandHost, dryRun: boolean): Promise<void> {
   await repeatedly(false, () => migrateProjects(host.webUiDir, sessions));
 }
 
-/** By the files: the index may lag. */
+/** By the files, since the index may lag; and by its rows, which a writer that was stopped may have left behind. */
 async function sessionsIn(host: CommandHost, projectId: string): Promise<string[]> {
+  const { rows } = await readIndex(sessionsDirOf(host));
   const found: string[] = [];
   for (const id of (await listSidecars(sessionsDirOf(host))).ids) {
-    if ((await readMetadata(sessionsDirOf(host), id))?.projectId === projectId) found.push(id);
+    const isIn = (await readMetadata(sessionsDirOf(host), id))?.projectId === projectId;
+    if (isIn || rows.get(id)?.project_id === projectId) found.push(id);
   }
   return found;
 }

@@ -50,7 +50,12 @@ export interface EditRequest {
 
 export type EditOutcome =
   | { readonly status: 'REFUSED'; readonly code: RefusalCode; readonly more: string }
-  | { readonly status: 'UNCHANGED'; readonly before: SidecarRow }
+  | {
+      readonly status: 'UNCHANGED';
+      readonly before: SidecarRow;
+      /** What was asked for, as the file has it: a writer that was stopped may not have come to the index. */
+      readonly patch: Fields;
+    }
   | {
       readonly status: 'CHANGED';
       readonly bytes: Uint8Array;
@@ -86,7 +91,11 @@ export function editSidecar(bytes: Buffer, request: EditRequest): EditOutcome {
   for (const [key, value] of Object.entries(request.merge ?? {})) edits.merge(key, value);
   const dropped = request.collapsePartials === true ? repeatedPartials(messages) : [];
   if (dropped.length > 0) edits.dropElements(MESSAGES, dropped);
-  if (edits.isEmpty) return { status: 'UNCHANGED', before };
+  if (edits.isEmpty) {
+    const more = [...(request.collapsePartials === true ? ['message_count'] : []), ...(request.updatedAt === null ? [] : ['updated_at'])];
+    const keys = [...edits.keys, ...more].filter((key) => fields[key] !== undefined);
+    return { status: 'UNCHANGED', before, patch: Object.fromEntries(keys.map((key) => [key, fields[key]])) };
+  }
   if (request.updatedAt !== null) edits.put('updated_at', asFloat(request.updatedAt));
   putCounts(edits, fields, messages.length - dropped.length);
 

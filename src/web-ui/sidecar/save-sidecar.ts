@@ -11,6 +11,7 @@ import { patchIndexRow } from '../index-file/patch-index.ts';
 import { replaceFile } from '../replace-file.ts';
 import { isSidecarId, sidecarName } from '../sidecar-file.ts';
 import { clearTombstones } from '../tombstones.ts';
+import type { Fields } from './coercions.ts';
 import { type EditOutcome, type EditRequest, editSidecar } from './edit-sidecar.ts';
 import { isSameSignature, MAX_INLINE_BYTES, MAX_WHOLE_BYTES, readSteadily, signatureOf, withSidecar } from './read-sidecar.ts';
 import { inOrder } from './session-queue.ts';
@@ -68,7 +69,10 @@ export async function saveMetadata(sessionsDir: string, request: EditRequest, op
     if (outcome.status === 'REFUSED') throw new WriteRefused(outcome.code, outcome.more);
     const before = { ...outcome.before, signature: read.signature };
     const mayBeOverwritten = isLikelyInMemory(before, options);
-    if (outcome.status === 'UNCHANGED') return { changed: false, row: before, mayBeOverwritten, indexPatched: false, dropped: 0 };
+    if (outcome.status === 'UNCHANGED') {
+      const indexPatched = options.dryRun === true ? false : await followUp(sessionsDir, before, outcome.patch);
+      return { changed: false, row: before, mayBeOverwritten, indexPatched, dropped: 0 };
+    }
     if (options.dryRun === true) {
       return {
         changed: true,
@@ -82,10 +86,16 @@ export async function saveMetadata(sessionsDir: string, request: EditRequest, op
     if (outcome.dropped > 0 && old !== null) await keepBackup(path, old, read.signature);
     await replaceSidecar(path, outcome.bytes, read.signature);
     const row = { ...outcome.after, signature: await signatureNow(path) };
-    const indexPatched = await patchIndexRow(sessionsDir, id, outcome.patch);
-    if ((row.storedMessageCount ?? 0) > 0) await clearTombstones(sessionsDir, id);
+    const indexPatched = await followUp(sessionsDir, row, outcome.patch);
     return { changed: true, row, mayBeOverwritten, indexPatched, dropped: outcome.dropped };
   });
+}
+
+/** What belongs to a save beside the file; done again where the file says the same already, since a writer may have been stopped between. */
+async function followUp(sessionsDir: string, { id, storedMessageCount }: SidecarRow, patch: Fields): Promise<boolean> {
+  const indexPatched = await patchIndexRow(sessionsDir, id, patch);
+  if ((storedMessageCount ?? 0) > 0) await clearTombstones(sessionsDir, id);
+  return indexPatched;
 }
 
 async function readForEdit(sessionsDir: string, id: string, options: SaveOptions): Promise<{ bytes: Buffer; signature: SidecarSignature }> {
