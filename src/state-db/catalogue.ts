@@ -36,6 +36,7 @@ export class Catalogue implements LineageGraph<SessionEntry> {
   readonly #stored = new Map<string, SessionEntry>();
   #version = 0;
   #storedVersion: object = {};
+  #storedShape: object = {};
   #totalRows = 0;
 
   constructor(overlay: EntryOverlay | null = null) {
@@ -70,7 +71,7 @@ export class Catalogue implements LineageGraph<SessionEntry> {
   }
 
   get storedEntries(): StoredEntries {
-    return { version: this.#storedVersion, entries: () => this.#ofStore.values() };
+    return { version: this.#storedVersion, shape: this.#storedShape, entries: () => this.#ofStore.values() };
   }
 
   /** Kept apart where an overlay makes other entries of them. */
@@ -144,6 +145,7 @@ export class Catalogue implements LineageGraph<SessionEntry> {
     this.#storedVersion = {};
     const composed: [string, SessionEntry | undefined][] = [];
     for (const [id, stored] of states) {
+      if (!isSameShape(this.#stored.get(id), stored)) this.#storedShape = {};
       if (stored === undefined) this.#stored.delete(id);
       else this.#stored.set(id, stored);
       composed.push([id, overlay.compose(id, stored)]);
@@ -326,6 +328,27 @@ export class Catalogue implements LineageGraph<SessionEntry> {
     return found;
   }
 }
+
+/** Whether a session is the same but for what was said in it. */
+function isSameShape(a: SessionEntry | undefined, b: SessionEntry | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  const isSpoken = ({ stats }: SessionEntry) => stats === null || stats.total > 0;
+  return isSpoken(a) === isSpoken(b) && SHAPE.every((key) => a[key] === b[key]);
+}
+
+const SHAPE = [
+  'source',
+  'title',
+  'parentId',
+  'endReason',
+  'endedAt',
+  'archived',
+  'pinned',
+  'branchedFrom',
+  'delegateFrom',
+  'resetFrom',
+  'sessionKey',
+] as const;
 
 function newest(entries: readonly SessionEntry[]): number | null {
   let recency: number | null = null;
