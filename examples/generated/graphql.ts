@@ -166,6 +166,8 @@ export type SessionFilter = {
   includeHidden?: boolean | null | undefined;
   /** Children whose parent is missing, or part of a loop, as entries of their own. */
   includeOrphans?: boolean | null | undefined;
+  /** Also what the Web UI's own list leaves out by its rules: snapshots, terminal sessions that hold too little, earlier chats. */
+  includeUnlisted?: boolean | null | undefined;
   /** Only what is stored there. */
   origins?: Array<SessionOrigin> | null | undefined;
   /** Only pinned ones, or only the others. */

@@ -88,11 +88,11 @@ export type MessageState =
 
 /** Which rows are shown. */
 export type MessageView =
-  /** Every row, rewound ones too. */
+  /** Every row of the store, rewound ones too; where the store does not have the session, what its file holds. */
   | 'AUDIT'
   /** What a person reads: archived by compaction included, each logical message once, in its first place. Scaffolds are in it with displayKind "hidden": don't draw them. */
   | 'DISPLAY'
-  /** What the model holds. */
+  /** What the model holds. Of a session with a file of the Web UI: what the Web UI sends. */
   | 'LIVE';
 
 /** Where to search. Rows that are never shown are never found. */
@@ -152,6 +152,8 @@ export type SessionFilter = {
   includeHidden?: boolean | null | undefined;
   /** Children whose parent is missing, or part of a loop, as entries of their own. */
   includeOrphans?: boolean | null | undefined;
+  /** Also what the Web UI's own list leaves out by its rules: snapshots, terminal sessions that hold too little, earlier chats. */
+  includeUnlisted?: boolean | null | undefined;
   /** Only what is stored there. */
   origins?: Array<SessionOrigin> | null | undefined;
   /** Only pinned ones, or only the others. */
