@@ -9,12 +9,14 @@ import type { InputOwner, MessagesQuery, SessionStore, StoredTranscript, Transcr
 import type { PlatformMessageKey } from '../src/state-db/message-facts.ts';
 import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
 import type { HeldRows } from '../src/state-db/write/held-rows.ts';
+import type { OpenKey, OpenSessions } from '../src/web-ui/open-sessions.ts';
+import type { OpenedSession } from '../src/web-ui/transcript/opened-session.ts';
 
 export type StoreLoaders = ReturnType<typeof createLoaders>;
 
 export type MessagePageKey = MessagesQuery & { readonly page: PageRequest };
 
-export function createLoaders(store: SessionStore, webUi: WebUiLiveness) {
+export function createLoaders(store: SessionStore, webUi: WebUiLiveness, openSessions: OpenSessions) {
   return {
     session: byKey((ids) => store.sessions(ids), null),
     children: byKey((ids) => store.children(ids), []),
@@ -36,6 +38,7 @@ export function createLoaders(store: SessionStore, webUi: WebUiLiveness) {
     messagePage: inOrder((keys: readonly MessagePageKey[]) => store.messagePages(keys)),
     messageCount: inOrder((keys: readonly MessagesQuery[]) => store.messageCounts(keys)),
     transcript: inOrder<TranscriptQuery, StoredTranscript>((keys) => store.transcripts(keys)),
+    opened: inOrder<OpenKey, OpenedSession>((keys) => openSessions.open(store, keys)),
     toolResult: inOrder((keys: readonly ToolCallKey[]) => store.toolResults(keys)),
     staleRows: inOrder((keys: readonly HeldRows[]) => store.staleHeldRows(keys)),
     inputOwner: inOrder((keys: readonly InputOwner[]) => store.inputOwnersExist(keys)),

@@ -5,6 +5,7 @@ import { InvalidInput } from '../src/errors.ts';
 import type { StoredMessage, StoredSession } from '../src/session-store.ts';
 import type { Context } from './context.ts';
 import { decodeNodeId, type NodeType } from './global-id.ts';
+import { fileMessage } from './opened.ts';
 import type { Profile } from './stores.ts';
 
 export type Node =
@@ -19,7 +20,8 @@ export async function node(_: unknown, args: { id: string }, ctx: Context): Prom
   const loaders = ctx.loaders(key.profile);
   if (key.type === 'Profile') return { nodeType: 'Profile', name: key.profile };
   if (key.type === 'Session') return tagged('Session', await loaders.session.load(key.id));
-  return /^\d{1,19}$/.test(key.id) ? tagged('Message', await loaders.message.load(key.id)) : null;
+  const message = /^\d{1,19}$/.test(key.id) ? await loaders.message.load(key.id) : await fileMessage(key.id, key.profile, ctx);
+  return tagged('Message', message);
 }
 
 const MOST_NODES = 200;

@@ -18,6 +18,7 @@ import './liveness.ts';
 import './session.ts';
 import './session-facts.ts';
 import './lineage.ts';
+import './merge-preview.ts';
 import './message.ts';
 import './search.ts';
 import './run.ts';
