@@ -2,7 +2,7 @@
  * Whether the file behind a path is still the one that is open for writing (`spec/state-db-writes.md` Q1, Q2). A writer that goes on after a
  * replacement puts conversations into a file that nobody will find again.
  */
-import { openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { WriteRefused } from '../../write-refused.ts';
 import { type FileIdentity, fileIdentity, isSameFile, walPathOf } from '../health.ts';
 
@@ -18,17 +18,22 @@ const headers = new Map<string, number>();
 export class StoreIdentity {
   readonly #path: string;
   readonly #walPath: string;
-  readonly #header: number | null;
-  readonly #file: FileIdentity | null;
-  #applicationId: number;
+  #header: number | null = null;
+  #file: FileIdentity | null = null;
+  #applicationId = 0;
   #sidecars: { readonly wal: FileIdentity | null; readonly shm: FileIdentity | null } | null = null;
 
   /** To be made before the process opens the store with SQLite. */
   constructor(path: string) {
     this.#path = path;
     this.#walPath = walPathOf(path);
-    this.#file = fileIdentity(path);
-    this.#header = this.#file === null ? null : headerOf(path, this.#file);
+    this.#recordFile();
+  }
+
+  /** A file that comes where there was none replaces nothing. */
+  #recordFile(): void {
+    this.#file = fileIdentity(this.#path);
+    this.#header = this.#file === null ? null : headerOf(this.#path, this.#file);
     this.#applicationId = this.#readApplicationId();
   }
 
@@ -49,8 +54,10 @@ export class StoreIdentity {
     this.#sidecars = null;
   }
 
-  /** Throws STORE_REPLACED or WAL_GENERATION_LOST. An inode of 0 and an application id of 0 say nothing. */
+  /** Throws STORE_REPLACED or WAL_GENERATION_LOST. An inode of 0 and an application id of 0 say nothing, nor does a file that never was. */
   check(): void {
+    if (this.#file === null) this.#recordFile();
+    if (this.#file === null) return;
     const now = fileIdentity(this.#path);
     if (now === null || !isSameFile(this.#file, now)) throw new WriteRefused('STORE_REPLACED');
     const applicationId = this.#readApplicationId();
@@ -78,6 +85,10 @@ function headerOf(path: string, file: FileIdentity): number | null {
   if (known !== undefined) return known;
   try {
     const descriptor = openSync(path, 'r');
+    if (!fstatSync(descriptor).isFile()) {
+      closeSync(descriptor);
+      return null;
+    }
     headers.set(key, descriptor);
     return descriptor;
   } catch {
