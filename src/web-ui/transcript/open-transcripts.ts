@@ -81,18 +81,22 @@ export async function openTranscripts(
 ): Promise<OpenAnswer[]> {
   const signatures = await Promise.all(requests.map((request) => signatureNow(sessionsDir, request)));
   const rows = await patiently(() => readRows(connect(), requests.filter(readsLiveRows)));
-  const answers: (OpenAnswer | null)[] = [];
+  const answers: (OpenAnswer | StoreDisplay)[] = [];
   for (const [index, request] of requests.entries()) {
     const found = readsLiveRows(request) ? rowsOf(rows, request) : 'NOT_READ';
     const signature = signatures[index] ?? null;
     if (found === null) answers.push({ kind: 'TOO_LARGE' });
-    else if (found === 'NOT_READ') answers.push(null);
+    else if (found === 'NOT_READ') answers.push({ kind: 'STORE_DISPLAY', warnings: [] });
     else if (!request.hasFile) answers.push(rowsAlone(found.records, request, []));
     else if (request.known !== null && request.known === mergedRevision(signature, found))
       answers.push({ kind: 'SAME', fileSignature: signature });
     else answers.push(await withFile(sessionsDir, request, found));
   }
-  return withDisplayed(answers, requests, connect);
+  const shown = await withDisplayed(answers, requests, connect);
+  // Also of a file that can't be used: it need not be read again while it is the same.
+  return shown.map((answer, index) =>
+    answer.kind === 'OPENED' && answer.fileSignature === null ? { ...answer, fileSignature: signatures[index] ?? null } : answer,
+  );
 }
 
 /** Names one version of a file. */
@@ -115,14 +119,19 @@ function readsLiveRows({ hasFile, view }: OpenRequest): boolean {
   return hasFile || view !== 'DISPLAY';
 }
 
-/** Null in the place of an answer that is to come from the store's own display. */
-async function withFile(sessionsDir: string, request: OpenRequest, rows: SessionRows): Promise<OpenAnswer | null> {
+/** In the place of an answer that is to come from the store's own display. */
+interface StoreDisplay {
+  readonly kind: 'STORE_DISPLAY';
+  readonly warnings: readonly DataWarning[];
+}
+
+async function withFile(sessionsDir: string, request: OpenRequest, rows: SessionRows): Promise<OpenAnswer | StoreDisplay> {
   const file = await readFile(sessionsDir, request);
   if (file === 'UNREADABLE') return withoutFile(request, rows, 'SIDECAR_UNREADABLE');
-  if (file?.row.health === 'CORRUPT') return withoutFile(request, rows, 'SIDECAR_CORRUPT');
-  if (file?.row.health === 'TOO_LARGE') return { kind: 'FAILED', code: 'SIDECAR_TOO_LARGE' };
-  if (file === null && request.isInStore) return withoutFile(request, rows, 'SIDECAR_GONE');
-  const count = Math.max(file?.messages.length ?? 0, file?.contextMessages.length ?? 0) + rows.records.length;
+  if (file === null) return withoutFile(request, rows, 'SIDECAR_GONE');
+  if (file.row.health === 'CORRUPT') return withoutFile(request, rows, 'SIDECAR_CORRUPT');
+  if (file.row.health === 'TOO_LARGE') return { kind: 'FAILED', code: 'SIDECAR_TOO_LARGE' };
+  const count = Math.max(file.messages.length, file.contextMessages.length) + rows.records.length;
   if (request.largest > 0 && count > request.largest) return { kind: 'TOO_LARGE' };
   return merged(request, file, rows);
 }
@@ -136,18 +145,19 @@ async function readFile(sessionsDir: string, { sessionIds }: OpenRequest): Promi
   }
 }
 
-function withoutFile(request: OpenRequest, { records }: SessionRows, code: Instead): OpenAnswer | null {
+function withoutFile(request: OpenRequest, { records }: SessionRows, code: Instead): OpenAnswer | StoreDisplay {
   if (!request.isInStore) return { kind: 'FAILED', code: code === 'SIDECAR_GONE' ? 'SIDECAR_UNREADABLE' : code };
-  return request.view === 'DISPLAY' ? null : rowsAlone(records, request, [instead(code)]);
+  const warnings = [instead(code)];
+  return request.view === 'DISPLAY' ? { kind: 'STORE_DISPLAY', warnings } : rowsAlone(records, request, warnings);
 }
 
-function merged({ sessionIds, view }: OpenRequest, file: WholeSidecar | null, rows: SessionRows): OpenedTranscript {
+function merged({ sessionIds, view }: OpenRequest, file: WholeSidecar, rows: SessionRows): OpenedTranscript {
   const sessionId = sessionIds[0] ?? '';
-  const session = file === null ? null : { ...file.fields, messages: file.messages };
+  const session = { ...file.fields, messages: file.messages };
   const found = reconcile(session, rows.state, view === 'DISPLAY' ? 'DISPLAY' : 'CONTEXT');
   const messages = openedMessages(found, sessionId, rows);
   const { messages: shown, repairCount } = view === 'REPLAY' ? replayed(messages) : { messages, repairCount: 0 };
-  const signature = file === null ? null : signatureText(file.row.signature);
+  const signature = signatureText(file.row.signature);
   return {
     kind: 'OPENED',
     messages: shown,
@@ -155,7 +165,7 @@ function merged({ sessionIds, view }: OpenRequest, file: WholeSidecar | null, ro
     fileSignature: signature,
     source: found.source,
     repairCount,
-    warnings: [...(file?.row.health === 'DAMAGED_ENCODING' ? [DAMAGED] : []), ...found.warnings.map(toWarning)],
+    warnings: [...(file.row.health === 'DAMAGED_ENCODING' ? [DAMAGED] : []), ...found.warnings.map(toWarning)],
     decisions: found.decisions,
     rowIds: rows.state.rowIds,
     size: sizeOf(shown),
@@ -204,24 +214,21 @@ function ofStore(
   return { kind: 'OPENED', ...about, messages, fileSignature: null, source: 'STATE_DB', decisions: [], rowIds: [], size: sizeOf(messages) };
 }
 
-/** Takes the store's own display where an answer is missing: two statements for all of them. */
+/** Takes the store's own display where that is to stand: two statements for all of them. */
 async function withDisplayed(
-  answers: readonly (OpenAnswer | null)[],
+  answers: readonly (OpenAnswer | StoreDisplay)[],
   requests: readonly OpenRequest[],
   connect: () => StoreConnection,
 ): Promise<OpenAnswer[]> {
-  const missing = requests.filter((_, index) => answers[index] === null);
-  if (missing.length === 0) return answers.flatMap((answer) => answer ?? []);
-  const asked = missing.map(({ sessionIds }) => ({ view: 'DISPLAY' as const, sessionIds }));
-  const largest = missing.some((request) => request.largest === 0) ? 0 : Math.max(...missing.map((request) => request.largest));
-  const found = await patiently(() => readTranscripts(connect(), asked, largest));
-  return answers.map((answer, index): OpenAnswer => {
-    const request = requests[index];
-    if (answer !== null || request === undefined) return answer ?? { kind: 'TOO_LARGE' };
-    const shown = found[missing.indexOf(request)] ?? 'TOO_LARGE';
-    const isTooLarge = shown === 'TOO_LARGE' || (request.largest > 0 && shown.messages.length > request.largest);
-    if (isTooLarge) return { kind: 'TOO_LARGE' };
-    return ofStore(shown.messages, { ...shown, warnings: request.hasFile ? [instead('SIDECAR_UNREADABLE')] : [] });
+  const asked = requests.filter((_, index) => answers[index]?.kind === 'STORE_DISPLAY');
+  const wanted = asked.map(({ sessionIds }) => ({ view: 'DISPLAY' as const, sessionIds }));
+  const largest = asked.some((request) => request.largest === 0) ? 0 : Math.max(0, ...asked.map((request) => request.largest));
+  const found = asked.length === 0 ? [] : await patiently(() => readTranscripts(connect(), wanted, largest));
+  const displays = found.values();
+  return answers.map((answer): OpenAnswer => {
+    if (answer.kind !== 'STORE_DISPLAY') return answer;
+    const shown = displays.next().value ?? 'TOO_LARGE';
+    return shown === 'TOO_LARGE' ? { kind: 'TOO_LARGE' } : ofStore(shown.messages, { ...shown, warnings: answer.warnings });
   });
 }
 
