@@ -1,11 +1,12 @@
 /**
  * What reads cost on a large store, beside the plainest possible server on the same rows.
  *
- *   npm run bench -- [live [--only PART] | writes] [--quick] [--store DIR] [--write]
+ *   npm run bench -- [live [--only PART] | writes | web-ui] [--quick] [--store DIR] [--write]
  *
  * live         what following live turns costs, instead of the reads
  * --only PART  of that, one part, as it was measured: idle, lines, rows, fanOut, stalled
  * writes       what appends cost, instead of the reads
+ * web-ui       what the Web UI's files cost, instead of the reads
  * --store DIR  where the generated stores are kept (default: the folder for temporary files)
  * --quick      a small store and few requests: whether it works, not what it costs
  * --write      put the figures into docs/performance.md
@@ -21,9 +22,11 @@ import { assertSameRows, LIST, readsOf } from './reads.ts';
 import { machine, notes, page, type Results, table } from './report.ts';
 import { ServerProcess } from './server-process.ts';
 import type { StoreSize } from './session-plan.ts';
+import { benchWebUi } from './web-ui/run.ts';
 import { benchWrites } from './writes/run.ts';
 
 /** Large enough for indexes of some depth, and soon copied. */
+const LISTED: StoreSize = { sessions: 10_000, messages: 100_000 };
 const WRITTEN: StoreSize = { sessions: 2000, messages: 100_000 };
 const SMALL: StoreSize = { sessions: 100, messages: 5000 };
 const FULL = {
@@ -101,6 +104,8 @@ if (only !== null && values.write) throw new Error('--write needs all parts: lea
 if (positionals.includes('live')) await benchLive({ quick: values.quick, write: values.write, only, progress });
 else if (positionals.includes('writes'))
   await benchWrites(ensureStore(values.quick ? QUICK.size : WRITTEN, values.store, progress), values.quick, values.write, progress);
+else if (positionals.includes('web-ui'))
+  await benchWebUi(ensureStore(values.quick ? QUICK.size : LISTED, values.store, progress), values.quick, values.write, progress);
 else await benchReads();
 
 async function benchReads(): Promise<void> {

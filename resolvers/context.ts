@@ -9,6 +9,7 @@ import type { SessionFeed } from '../src/live/session-feed.ts';
 import type { Maintenance } from '../src/maintenance/maintenance.ts';
 import type { ProfileRegistry } from '../src/profiles.ts';
 import type { SessionStore } from '../src/session-store.ts';
+import type { OpenSessions } from '../src/web-ui/open-sessions.ts';
 import type { WebUiHome } from '../src/web-ui/web-ui-home.ts';
 import type { StoreWriters } from '../src/writing/store-writers.ts';
 import { createLoaders, type StoreLoaders } from './loaders.ts';
@@ -25,6 +26,8 @@ export interface Services {
   readonly webUi: WebUiLiveness;
   /** The Web UI's files, shared by all profiles. */
   readonly webUiHome: WebUiHome;
+  /** Transcripts of sessions that files have. */
+  readonly openSessions: OpenSessions;
   /** Exports that wait to be fetched. */
   readonly exports: ExportFiles;
   /** Long work on stores. */

@@ -10,7 +10,9 @@ import type { PlatformMessageKey } from '../src/state-db/message-facts.ts';
 import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
 import type { HeldRows } from '../src/state-db/write/held-rows.ts';
 import { hasBackup, type SidecarBackup } from '../src/web-ui/backup.ts';
+import type { OpenKey, OpenSessions } from '../src/web-ui/open-sessions.ts';
 import { type OwnedProject, projectsOf } from '../src/web-ui/projects/owned-projects.ts';
+import type { OpenedSession } from '../src/web-ui/transcript/opened-session.ts';
 import type { WebUiHome } from '../src/web-ui/web-ui-home.ts';
 import type { StoreWriters } from '../src/writing/store-writers.ts';
 
@@ -23,9 +25,10 @@ export interface LoaderServices {
   readonly webUi: WebUiLiveness;
   readonly webUiHome: WebUiHome;
   readonly writers: StoreWriters;
+  readonly openSessions: OpenSessions;
 }
 
-export function createLoaders(store: SessionStore, { webUi, webUiHome, writers }: LoaderServices) {
+export function createLoaders(store: SessionStore, { webUi, webUiHome, writers, openSessions }: LoaderServices) {
   return {
     session: byKey((ids) => store.sessions(ids), null),
     children: byKey((ids) => store.children(ids), []),
@@ -59,6 +62,7 @@ export function createLoaders(store: SessionStore, { webUi, webUiHome, writers }
     messagePage: inOrder((keys: readonly MessagePageKey[]) => store.messagePages(keys)),
     messageCount: inOrder((keys: readonly MessagesQuery[]) => store.messageCounts(keys)),
     transcript: inOrder<TranscriptQuery, StoredTranscript>((keys) => store.transcripts(keys)),
+    opened: inOrder<OpenKey, OpenedSession>((keys) => openSessions.open(store, keys)),
     toolResult: inOrder((keys: readonly ToolCallKey[]) => store.toolResults(keys)),
     staleRows: inOrder((keys: readonly HeldRows[]) => store.staleHeldRows(keys)),
     inputOwner: inOrder((keys: readonly InputOwner[]) => store.inputOwnersExist(keys)),

@@ -6,39 +6,58 @@ import { type Page, type PageArguments, pageRequest } from '../src/paging.ts';
 import type { MessageScope, MessagesQuery, StoredMessage, StoredSession, StoredTranscript } from '../src/session-store.ts';
 import { type ContentPart, contentParts, contentText } from '../src/state-db/content.ts';
 import { type DataWarning, isJsonObject, parseJson } from '../src/state-db/decode.ts';
+import { transcriptTooLarge } from '../src/state-db/message-store.ts';
 import { parseRowId } from '../src/state-db/messages.ts';
 import { isSummaryCarrier } from '../src/state-db/summary-markers.ts';
 import type { TranscriptView } from '../src/state-db/transcript.ts';
 import type { MessageView } from '../src/state-db/visibility.ts';
+import { openedPage } from '../src/web-ui/transcript/opened-list.ts';
 import type { Context } from './context.ts';
+import { fileMessageId, isOfFile, openMessages, openSession } from './opened.ts';
 
 export interface MessagesArguments extends PageArguments {
   readonly view?: MessageView | null | undefined;
   readonly scope?: MessageScope | null | undefined;
+  readonly merged?: boolean | null | undefined;
 }
 
 export interface MessageConnection extends Page<StoredMessage> {
   readonly query: MessagesQuery;
   readonly profile: string;
+  /** Of a list that is known whole. */
+  readonly total?: number;
 }
 
 export async function messages(session: StoredSession, args: MessagesArguments, ctx: Context): Promise<MessageConnection> {
   const page = pageRequest(args);
   const query: MessagesQuery = { sessionId: session.id, view: args.view ?? 'DISPLAY', scope: args.scope ?? 'CONVERSATION' };
+  const merged = args.merged ?? false;
+  const opened = await openMessages(session, { ...query, merged }, ctx);
+  if (opened !== null) {
+    // Named by its first segment, which stays when the session id rotates.
+    const name = `opened:${query.view}:${merged}:${opened.parts[0]?.id ?? ''}`;
+    return { ...openedPage(opened, name, page), query, profile: session.profile, total: opened.places.length };
+  }
   const found = await ctx.loaders(session.profile).messagePage.load({ ...query, page });
   return { ...found, query, profile: session.profile };
 }
 
-export function messageTotal(connection: MessageConnection, _: unknown, ctx: Context): Promise<number> {
-  return ctx.loaders(connection.profile).messageCount.load(connection.query);
+export function messageTotal(connection: MessageConnection, _: unknown, ctx: Context): Promise<number> | number {
+  return connection.total ?? ctx.loaders(connection.profile).messageCount.load(connection.query);
 }
 
-export function transcript(
+/** Of a session of files: of this session alone, since its file has what came before a compression. */
+export async function transcript(
   session: StoredSession,
   args: { view?: TranscriptView | null | undefined },
   ctx: Context,
 ): Promise<StoredTranscript> {
-  return ctx.loaders(session.profile).transcript.load({ sessionId: session.id, view: args.view ?? 'DISPLAY' });
+  const view = args.view ?? 'DISPLAY';
+  if (!isOfFile(session)) return ctx.loaders(session.profile).transcript.load({ sessionId: session.id, view });
+  const opened = await openSession(session, view, ctx);
+  const { largest } = ctx.services.openSessions;
+  if (largest > 0 && opened.messages.length > largest) throw transcriptTooLarge(largest);
+  return opened;
 }
 
 export async function message(
@@ -71,6 +90,11 @@ export function checkedWindow(name: string, value: number, largest: number): num
 }
 
 // ---------------------------------------------------------------- fields of a message
+
+/** What names a message within its profile: its row, or its place in a file. */
+export function localId({ rowId, sessionId, opened }: StoredMessage): string {
+  return opened?.key == null ? rowId : fileMessageId(opened.key, sessionId);
+}
 
 /** The session of a message. A row whose session is gone is never reached through a list; by its row id it is an error. */
 export async function sessionOf(row: StoredMessage, _: unknown, ctx: Context): Promise<StoredSession> {
@@ -107,7 +131,7 @@ export function reasoning(row: StoredMessage): string | null {
 
 /** Changes with the columns that a rewrite owns; null where the row can't be rewritten (`spec/state-db.md` 8.5). */
 export function rowVersion(row: StoredMessage, _: unknown, ctx: Context): Promise<string | null> | null {
-  return row.state === 'LIVE' ? ctx.loaders(row.profile).rowVersion.load(row.rowId) : null;
+  return row.state === 'LIVE' && row.rowId !== '' ? ctx.loaders(row.profile).rowVersion.load(row.rowId) : null;
 }
 
 export function warnings(row: StoredMessage): readonly DataWarning[] {
@@ -159,9 +183,10 @@ export function toolCalls(row: StoredMessage): ToolCall[] {
   });
 }
 
-/** The row that answers the call; null while it runs, and when the result is gone. */
-export function toolResult(call: ToolCall, _: unknown, ctx: Context): Promise<StoredMessage | null> | null {
+/** The message that answers the call; null while it runs, and when the result is gone. */
+export function toolResult(call: ToolCall, _: unknown, ctx: Context): Promise<StoredMessage | null> | StoredMessage | null {
   if (call.toolCallId === null) return null;
+  if (call.row.opened !== undefined) return call.row.opened.answerTo(call.toolCallId);
   const { profile, sessionId, rowId, active } = call.row;
   return ctx.loaders(profile).toolResult.load({ sessionId, rowId, toolCallId: call.toolCallId, live: active });
 }

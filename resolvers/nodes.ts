@@ -6,6 +6,7 @@ import type { StoredMessage, StoredSession } from '../src/session-store.ts';
 import type { OwnedProject } from '../src/web-ui/projects/owned-projects.ts';
 import type { Context } from './context.ts';
 import { decodeNodeId, type NodeType } from './global-id.ts';
+import { fileMessage } from './opened.ts';
 import type { Profile } from './stores.ts';
 
 export type Node =
@@ -22,7 +23,8 @@ export async function node(_: unknown, args: { id: string }, ctx: Context): Prom
   if (key.type === 'Profile') return { nodeType: 'Profile', name: key.profile };
   if (key.type === 'Project') return tagged('Project', await loaders.project.load(key.id));
   if (key.type === 'Session') return tagged('Session', await loaders.session.load(key.id));
-  return /^\d{1,19}$/.test(key.id) ? tagged('Message', await loaders.message.load(key.id)) : null;
+  const message = /^\d{1,19}$/.test(key.id) ? await loaders.message.load(key.id) : await fileMessage(key.id, key.profile, ctx);
+  return tagged('Message', message);
 }
 
 const MOST_NODES = 200;

@@ -13,12 +13,12 @@ import { Session } from './session.ts';
 const MessageView = builder.enumType('MessageView', {
   description: 'Which rows are shown.',
   values: {
-    LIVE: { description: 'What the model holds.' },
+    LIVE: { description: 'What the model holds. Of a session with a file of the Web UI: what the Web UI sends.' },
     DISPLAY: {
       description:
         'What a person reads: archived by compaction included, each logical message once, in its first place. Scaffolds are in it with displayKind "hidden": don\'t draw them.',
     },
-    AUDIT: { description: 'Every row, rewound ones too.' },
+    AUDIT: { description: 'Every row of the store, rewound ones too; where the store does not have the session, what its file holds.' },
   } as const,
 });
 
@@ -33,7 +33,7 @@ const MessageScope = builder.enumType('MessageScope', {
 const TranscriptView = builder.enumType('TranscriptView', {
   description: 'For whom the transcript is.',
   values: {
-    DISPLAY: { description: 'As a person would read it: every segment, copies once.' },
+    DISPLAY: { description: 'As a person would read it: every segment, copies once. Of a session with a file: this session alone.' },
     REPLAY: { description: 'As a model would be given it: the live rows of this segment, alternation repaired.' },
   } as const,
 });
@@ -103,10 +103,11 @@ export const Message = builder.objectRef<StoredMessage>('Message').implement({
   description: 'One message, shown by one of its rows.',
   interfaces: [Node],
   fields: (t) => ({
-    id: t.id({ description: 'Global id.', resolve: (row) => nodeId('Message', row, row.rowId) }),
-    rowId: t.exposeID('rowId', {
+    id: t.id({ description: 'Global id.', resolve: (row) => nodeId('Message', row, resolve.localId(row)) }),
+    rowId: t.id({
       nullable: true,
-      description: "The store's own row id, in digits. It changes when the message is copied.",
+      description: "The store's own row id, in digits. It changes when the message is copied. Null for a message that only a file has.",
+      resolve: (row) => row.rowId || null,
     }),
     uid: t.exposeString('messageUid', { nullable: true, description: 'The id of the logical message, where the store has one.' }),
     session: t.field({ type: Session, description: 'The stored session that the row belongs to.', resolve: resolve.sessionOf }),
@@ -140,7 +141,9 @@ export const Message = builder.objectRef<StoredMessage>('Message').implement({
     }),
     reactions: t.field({ type: [Reaction], description: 'Reactions, one for each author.', resolve: resolve.reactions }),
     platformMessageId: t.exposeString('platformMessageId', { nullable: true, description: "The chat platform's id." }),
-    copies: t.exposeInt('copies', { description: 'Rows that hold this message; known in DISPLAY lists, else 1.' }),
+    copies: t.exposeInt('copies', {
+      description: 'Rows that hold this message; known in DISPLAY lists, else 1. 0 where only a file has it.',
+    }),
     rowVersion: t.string({
       nullable: true,
       description: "The row's version for guarded mutations; null where the row can't be rewritten.",
@@ -215,9 +218,17 @@ const Transcript = builder.objectRef<StoredTranscript>('Transcript').implement({
       complexity: { multiplier: 200 },
       resolve: (transcript) => [...transcript.messages],
     }),
-    revision: t.exposeString('revision', { description: 'Changes when any of its rows does.' }),
-    source: t.exposeString('source', { description: 'Where it was read: STATE_DB.' }),
+    revision: t.exposeString('revision', { description: 'Changes when any of its rows does, and when its file is saved.' }),
+    source: t.exposeString('source', {
+      description:
+        'Where it was read. STATE_DB: the store alone. Of a session with a file of the Web UI: MERGED from both; SIDECAR_ONLY; STATE_DB_ONLY, the file has no messages; CONTEXT_FAIL_CLOSED, the compacted context alone. CLAUDE_CODE: a transcript of Claude Code.',
+    }),
     repairCount: t.exposeInt('repairCount', { description: 'Merges and drops that alternation needed; 0 for DISPLAY.' }),
+    warnings: t.field({
+      type: [Warning],
+      description: 'What could not be trusted, or was left out: a damaged file, rows that have no place.',
+      resolve: (transcript) => [...transcript.warnings],
+    }),
   }),
 });
 
@@ -233,6 +244,11 @@ builder.objectFields(Session, (t) => ({
       before: t.arg.string({ description: PAGE_DOCS.before }),
       view: t.arg({ type: MessageView, defaultValue: 'DISPLAY', description: 'Which rows.' }),
       scope: t.arg({ type: MessageScope, defaultValue: 'CONVERSATION', description: 'Of this segment, or of all.' }),
+      merged: t.arg.boolean({
+        defaultValue: false,
+        description:
+          'Of a session that also has a file of the Web UI: merged with it, as `transcript` is. A session that only a file has is always read from it.',
+      }),
     },
     complexity: pageComplexity,
     resolve: resolve.messages,

@@ -27,6 +27,7 @@ import { GraphQLHttp } from './server/graphql-http.ts';
 import { ENDPOINT, HttpServer } from './server/http-server.ts';
 import { loadToken, TokenCheck } from './server/token.ts';
 import { StateDbStore } from './state-db/store.ts';
+import { OpenSessions } from './web-ui/open-sessions.ts';
 import { ProfileOverlay } from './web-ui/profile-overlay.ts';
 import { SidecarWatch } from './web-ui/sidecar-watch.ts';
 import { WebUiHome } from './web-ui/web-ui-home.ts';
@@ -168,6 +169,7 @@ export async function startServer(
     runs,
     webUi: new WebUiLiveness({ sessionsDir, runs, now: () => Date.now() / 1000 }),
     webUiHome,
+    openSessions: new OpenSessions(webUiHome, config.maxTranscriptMessages),
     version: version(),
     writable: config.allowWrites,
     limits: { maxCost: config.maxCost, maxDepth: config.maxDepth },

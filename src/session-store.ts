@@ -8,6 +8,7 @@
 import type { CaduceusError, StoreHealth } from './errors.ts';
 import type { Page, PageRequest } from './paging.ts';
 import type { DailyUsage, TaskUsage } from './state-db/auxiliary-usage.ts';
+import type { DataWarning } from './state-db/decode.ts';
 import type { Family } from './state-db/family.ts';
 import type { EdgeKind } from './state-db/lineage.ts';
 import type { HiddenReason, ListQuery } from './state-db/listing.ts';
@@ -30,6 +31,7 @@ import type { ModelUsage, UsageBucket, UsageDimension, UsageFilter } from './sta
 import type { MessageView } from './state-db/visibility.ts';
 import type { HeldRows } from './state-db/write/held-rows.ts';
 import type { ExportRequest, WrittenExport } from './state-db/write-export.ts';
+import type { OpenAnswer, OpenRequest } from './web-ui/transcript/open-transcripts.ts';
 
 export interface StoredSession extends SessionEntry {
   readonly profile: string;
@@ -42,6 +44,16 @@ export interface StoredMessage extends MessageRecord {
   readonly profile: string;
   /** Rows that hold this logical message; 1 where that was not looked at. */
   readonly copies: number;
+  /** Of a message of a file, and of a row that stands in a transcript with such. Without it `rowId` is always a row. */
+  readonly opened?: OpenedPlace;
+}
+
+/** What a message of a transcript knows that files have a part in. Its `rowId` is '' where no row of the store holds it. */
+export interface OpenedPlace {
+  /** Names it within its session, the same as long as it is in the file; null: its row names it. */
+  readonly key: string | null;
+  /** The message of the same transcript that answers a call of this one; null when there is none. */
+  readonly answerTo: (toolCallId: string) => StoredMessage | null;
 }
 
 /** A conversation as seen from one of its sessions. */
@@ -118,6 +130,7 @@ export interface StoredTranscript {
   readonly revision: string;
   readonly source: string;
   readonly repairCount: number;
+  readonly warnings: readonly DataWarning[];
 }
 
 /** An inbound event as a gateway names it. */
@@ -189,6 +202,8 @@ export interface SessionStore {
   platformMessagesExist(keys: readonly PlatformMessageKey[]): Promise<readonly boolean[]>;
   /** An error in the place of a transcript that is too large. */
   transcripts(queries: readonly TranscriptQuery[]): Promise<readonly (StoredTranscript | CaduceusError)[]>;
+  /** Transcripts of session files in a folder, each put together with the rows of its session, and of rows alone. */
+  openTranscripts(sessionsDir: string, requests: readonly OpenRequest[]): Promise<readonly OpenAnswer[]>;
 
   search(request: SearchRequest): Promise<SearchResult>;
   usage(filter: UsageFilter, groupBy: readonly UsageDimension[]): Promise<readonly UsageBucket[]>;

@@ -6,6 +6,7 @@ import { Meter, metered } from '../meter.ts';
 import { patiently, StoreConnection } from '../state-db/connection.ts';
 import { fileIdentity, isSameFile } from '../state-db/health.ts';
 import { runStoreJob, type StoreJobMessage } from '../state-db/jobs.ts';
+import { openTranscripts } from '../web-ui/transcript/open-transcripts.ts';
 import type { JobReply } from './pool.ts';
 
 /** Nothing else waits on this thread, so a lock may block it for a while. */
@@ -29,7 +30,12 @@ function connectionTo({ path, strictObserver, epoch }: StoreJobMessage): StoreCo
 async function answer(message: StoreJobMessage): Promise<JobReply> {
   const meter = new Meter();
   try {
-    const value = await metered(meter, () => patiently(() => runStoreJob(connectionTo(message), message.job)));
+    const { job } = message;
+    const value = await metered(meter, () =>
+      job.kind === 'openTranscripts'
+        ? openTranscripts(() => connectionTo(message), job.sessionsDir, job.requests)
+        : patiently(() => runStoreJob(connectionTo(message), job)),
+    );
     return { ok: true, value, statements: meter.statements, rows: meter.rows };
   } catch (error) {
     return { ok: false, error: parts(error) };

@@ -29,7 +29,14 @@ export interface DataWarning {
     | 'SIDECAR_DAMAGED_ENCODING'
     | 'SIDECAR_TOO_LARGE'
     | 'SIDECAR_UNREADABLE'
-    | 'SIDECAR_VALUE';
+    | 'SIDECAR_VALUE'
+    | 'SIDECAR_GONE'
+    | 'NOT_A_MESSAGE'
+    | 'PAYLOAD_ONLY_LOCAL'
+    | 'DANGLING_TOOL_CALL'
+    | 'OUT_OF_ORDER'
+    | 'LATE_ROWS_DROPPED'
+    | 'CONTEXT_FAIL_CLOSED';
   readonly message: string;
   readonly field: string | null;
 }

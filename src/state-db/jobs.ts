@@ -3,6 +3,7 @@
  */
 
 import { type Page, type PageRequest, plainPage } from '../paging.ts';
+import type { OpenAnswer, OpenRequest } from '../web-ui/transcript/open-transcripts.ts';
 import { sqlListPage, sqlListTotals } from './beyond-catalogue.ts';
 import type { PlacedSession } from './catalogue.ts';
 import type { StoreConnection } from './connection.ts';
@@ -23,7 +24,15 @@ export type StoreJob =
   | { readonly kind: 'totals'; readonly query: ListQuery }
   | { readonly kind: 'transcripts'; readonly requests: readonly TranscriptRequest[]; readonly largest: number }
   | { readonly kind: 'messagePages'; readonly requests: readonly MessagePageRequest[]; readonly generation: string }
+  | OpenTranscriptsJob
   | { readonly kind: 'messageCounts'; readonly requests: readonly Pick<MessagePageRequest, 'sessionIds' | 'view'>[] };
+
+/** Reads files too: `runStoreJob` doesn't know it. */
+export interface OpenTranscriptsJob {
+  readonly kind: 'openTranscripts';
+  readonly sessionsDir: string;
+  readonly requests: readonly OpenRequest[];
+}
 
 export interface StoreJobResults {
   search: SearchAnswer;
@@ -35,6 +44,7 @@ export interface StoreJobResults {
   transcripts: (Transcript | 'TOO_LARGE')[];
   messagePages: Page<PagedMessage>[];
   messageCounts: number[];
+  openTranscripts: OpenAnswer[];
 }
 
 export type ResultOf<J extends StoreJob> = StoreJobResults[J['kind']];
@@ -48,7 +58,7 @@ export interface StoreJobMessage {
   readonly job: StoreJob;
 }
 
-export function runStoreJob(connection: StoreConnection, job: StoreJob): StoreJobResults[StoreJob['kind']] {
+export function runStoreJob(connection: StoreConnection, job: Exclude<StoreJob, OpenTranscriptsJob>): StoreJobResults[StoreJob['kind']] {
   switch (job.kind) {
     case 'search':
       return search(connection, job.query, job.generation);

@@ -4,6 +4,7 @@
 import { CaduceusError } from '../errors.ts';
 import { mapNodes, type Page, type PageRequest } from '../paging.ts';
 import type { InputOwner, MessagesQuery, StoredMessage, StoredTranscript, TranscriptQuery } from '../session-store.ts';
+import type { OpenAnswer, OpenRequest } from '../web-ui/transcript/open-transcripts.ts';
 import { inputOwnersExist } from './input-owner.ts';
 import { chain, chainAncestors, tip } from './lineage.ts';
 import { type PlatformMessageKey, platformMessageRows } from './message-facts.ts';
@@ -95,8 +96,12 @@ export class MessageStore extends StoreReader {
     return answers.map((answer) => {
       if (answer === 'TOO_LARGE') return transcriptTooLarge(largest);
       const { messages, revision, repairCount } = answer;
-      return { messages: messages.map((record) => this.storedMessage(record)), revision, repairCount, source: 'STATE_DB' };
+      return { messages: messages.map((record) => this.storedMessage(record)), revision, repairCount, source: 'STATE_DB', warnings: [] };
     });
+  }
+
+  openTranscripts(sessionsDir: string, requests: readonly OpenRequest[]): Promise<OpenAnswer[]> {
+    return this.job({ kind: 'openTranscripts', sessionsDir, requests }, 'Reading the transcript');
   }
 
   protected storedMessage(record: MessageRecord): StoredMessage {
@@ -121,7 +126,8 @@ export class MessageStore extends StoreReader {
   }
 }
 
-function transcriptTooLarge(limit: number): CaduceusError {
+/** Of a transcript that is asked for whole. */
+export function transcriptTooLarge(limit: number): CaduceusError {
   const text = `The transcript has more than ${limit} messages. Page through messages instead, or raise --max-transcript-messages.`;
   return new CaduceusError('TRANSCRIPT_TOO_LARGE', text, { details: { count: limit + 1, limit } });
 }

@@ -330,12 +330,12 @@ export class StoreAccess {
         patientPass(() => sync.delta()),
       );
       if (sync.rowsDamaged) this.#noteHealth('CORRUPT');
-      if (catalogue.size <= INLINE_SESSIONS)
+      if (catalogue.storedSize <= INLINE_SESSIONS)
         await this.#emitChanges(
           opened,
           patientPass(() => sync.scan()),
         );
-      if (catalogue.size <= INLINE_SESSIONS && catalogue.totalRows <= INLINE_ROWS)
+      if (catalogue.storedSize <= INLINE_SESSIONS && catalogue.storedRows <= INLINE_ROWS)
         await this.#emitChanges(
           opened,
           patientPass(() => sync.sweep()),

@@ -56,10 +56,18 @@ export function transcriptRevision(connection: StoreReading, request: Transcript
 }
 
 function transcriptOf(view: TranscriptView, rows: readonly MessageRecord[]): Transcript {
-  const assembled = assembleConversation(rows, { replay: view === 'REPLAY' });
-  const { messages, repairCount } = view === 'REPLAY' ? repairAlternation(assembled) : { messages: assembled, repairCount: 0 };
+  const revision = revisionOf(rows);
+  if (view === 'REPLAY') return { ...replayOf(rows), revision };
   const byId = new Map(rows.map((row) => [row.rowId, row]));
-  return { messages: messages.flatMap((message) => toRecord(message, byId)), revision: revisionOf(rows), repairCount };
+  const assembled = assembleConversation(rows, { replay: false });
+  return { messages: assembled.flatMap((message) => toRecord(message, byId)), revision, repairCount: 0 };
+}
+
+/** Messages of one segment as a model is given them: by row id, which must be digits, with what a replay leaves out gone (9.1, 9.5). */
+export function replayOf(rows: readonly MessageRecord[]): Omit<Transcript, 'revision'> {
+  const { messages, repairCount } = repairAlternation(assembleConversation(rows, { replay: true }));
+  const byId = new Map(rows.map((row) => [row.rowId, row]));
+  return { messages: messages.flatMap((message) => toRecord(message, byId)), repairCount };
 }
 
 /** Counts no further than the limit, so that a huge transcript costs no more than a large one. */
@@ -129,7 +137,8 @@ function toRecord(message: ConversationMessage, rows: ReadonlyMap<string, Messag
   ];
 }
 
-function revisionOf(rows: readonly MessageRecord[]): string {
+/** Changes when any of the rows does. */
+export function revisionOf(rows: readonly MessageRecord[]): string {
   const hash = createHash('sha256');
   for (const row of rows) {
     for (const part of [row.rowId, row.role, row.rawContent, row.rawToolCalls, row.toolCallId, row.displayKind, row.state]) {

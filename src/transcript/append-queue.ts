@@ -113,6 +113,9 @@ const HOPELESS: ReadonlySet<string> = new Set<RefusalCode>([
   'NO_LIVE_CONTINUATION',
 ]);
 
+/** Refusals of what is in a spool file, and not of the store. */
+const OF_THE_FILE: ReadonlySet<string> = new Set<RefusalCode>(['SESSION_CLOSED', 'VALIDATION']);
+
 export class AppendQueue {
   readonly #options: AppendQueueOptions;
   readonly #lock = new DrainLock();
@@ -495,7 +498,7 @@ export class AppendQueue {
     if (stop === null) return null;
     onEvent({ code: 'SPOOL_STOPPED', sessionId: id, count: result.remaining, reason: stop.code });
     // A file that can't be used, or that somebody else replays, doesn't hold up the conversation; a store that fails does.
-    return stop.cause instanceof WriteRefused && stop.cause.code !== 'SESSION_CLOSED' ? stop.cause : null;
+    return stop.cause instanceof WriteRefused && !OF_THE_FILE.has(stop.cause.code) ? stop.cause : null;
   }
 
   #acknowledge(id: string, head: Entry, status: AppendStatus, rowId: string, effective: string): void {

@@ -27,8 +27,10 @@ export interface ProfileOverlayOptions {
 }
 
 /** Composing the list may use one part in so many of the time; what takes less than this is done at once. */
-const SHARE = 10;
+const SHARE = 20;
 const QUICK_MS = 5;
+/** What was said in sessions of the store is in their entries at once; what follows from it for others waits this long. */
+const SAID_MS = 2000;
 /** Profiles come and go seldom. */
 const NAMES_FRESH_MS = 1000;
 
@@ -37,7 +39,7 @@ const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 /** What one composition was made from. */
 interface Basis {
   readonly facts: WebUiFacts | null;
-  readonly storeVersion: object;
+  readonly stored: Pick<StoredEntries, 'version' | 'shape'>;
   readonly gateway: ReadonlyMap<string, GatewaySession>;
   readonly cronJobNames: ReadonlyMap<string, string>;
   readonly profiles: readonly string[];
@@ -79,10 +81,11 @@ export class ProfileOverlay implements EntryOverlay {
   async settle(stored: StoredEntries): Promise<void> {
     const { changes } = this.#options.home;
     const basis = await this.#read(stored);
-    const before = this.#basis;
-    if (before !== null && isSameBasis(before, basis)) return;
-    const wait = this.#last.at + this.#last.cost * SHARE - performance.now();
-    if (changes === this.#changes && this.#last.cost > QUICK_MS && wait > 0) {
+    const change = this.#basis === null ? 'MORE' : changeOf(this.#basis, basis);
+    if (change === 'NONE') return;
+    const { at, cost } = this.#last;
+    const wait = at + (cost <= QUICK_MS ? 0 : Math.max(cost * SHARE, change === 'SAID' ? SAID_MS : 0)) - performance.now();
+    if (wait > 0 && changes === this.#changes) {
       this.#lookLater(wait);
       return;
     }
@@ -124,7 +127,8 @@ export class ProfileOverlay implements EntryOverlay {
   async #read(stored: StoredEntries): Promise<Basis> {
     const facts = await this.#options.home.facts();
     const last = this.#basis;
-    if (facts === null) return { facts, storeVersion: stored.version, gateway: NOTHING, cronJobNames: NOTHING, profiles: [] };
+    if (facts === null)
+      return { facts, stored: { version: stored.version, shape: stored.shape }, gateway: NOTHING, cronJobNames: NOTHING, profiles: [] };
     const { profileHome, onError } = this.#options;
     const [gateway, cronJobNames, profiles] = await Promise.all([
       this.#gateway
@@ -136,7 +140,7 @@ export class ProfileOverlay implements EntryOverlay {
       this.#cron.read(join(profileHome, 'cron', 'jobs.json'), () => readCronJobNames(profileHome)),
       this.#profiles(),
     ]);
-    return { facts, storeVersion: stored.version, gateway, cronJobNames, profiles };
+    return { facts, stored: { version: stored.version, shape: stored.shape }, gateway, cronJobNames, profiles };
   }
 
   /** The same list while it says the same. */
@@ -215,12 +219,10 @@ export class ProfileOverlay implements EntryOverlay {
   }
 }
 
-function isSameBasis(a: Basis, b: Basis): boolean {
-  return (
-    a.facts === b.facts &&
-    (a.storeVersion === b.storeVersion || a.facts === null) &&
-    a.gateway === b.gateway &&
-    a.cronJobNames === b.cronJobNames &&
-    a.profiles === b.profiles
-  );
+/** SAID: only what was said in sessions of the store is another. */
+function changeOf(a: Basis, b: Basis): 'NONE' | 'SAID' | 'MORE' {
+  const isSameBeside = a.facts === b.facts && a.gateway === b.gateway && a.cronJobNames === b.cronJobNames && a.profiles === b.profiles;
+  if (!isSameBeside) return 'MORE';
+  if (b.facts === null || a.stored.version === b.stored.version) return 'NONE';
+  return a.stored.shape === b.stored.shape ? 'SAID' : 'MORE';
 }

@@ -34,7 +34,9 @@ export interface CommandHost {
 
 export type Command<Input, Result> = (host: CommandHost, input: Input, envelope: Envelope) => Promise<Result>;
 
-export interface OperationCommandOptions<Result> {
+export interface OperationCommandOptions<Input, Result> {
+  /** What of the input a repeat has in common with the first request; default all of it. */
+  readonly asked?: (input: Input) => unknown;
   /** Keep a receipt also where the client gave no id; its id is put into the result. */
   readonly withReceipt?: (result: Result, receipt: string) => Result;
   /** No append is under way meanwhile: for what decides on a whole transcript (5, drain lock). */
@@ -52,7 +54,7 @@ export function operationContext(host: CommandHost): OperationContext {
 export function operationCommand<Input, Plan, Result>(
   name: string,
   operation: StoreOperation<Input, Plan, Result>,
-  options: OperationCommandOptions<Result> = {},
+  options: OperationCommandOptions<Input, Result> = {},
 ): Command<Input, Result> {
   return async (host, input, envelope) => {
     if (envelope.dryRun) {
@@ -72,7 +74,7 @@ export function operationCommand<Input, Plan, Result>(
       const result =
         id === null
           ? await write(() => {})
-          : await once(host, { id, name, input }, write, (planned) =>
+          : await once(host, { id, name, input: options.asked?.(input) ?? input }, write, (planned) =>
               reading(host, (store) => operation.wasMade?.(store, planned as Result) ?? false),
             );
       if ((await followed(host, result, options)) && id !== null) host.receipts().settled(id);
@@ -83,7 +85,11 @@ export function operationCommand<Input, Plan, Result>(
 }
 
 /** What can't be done after a commit doesn't undo it: false where it is left to the next process, which finds the receipt (K18, K29). */
-async function followed<Result>(host: CommandHost, result: Result, { afterwards }: OperationCommandOptions<Result>): Promise<boolean> {
+async function followed<Result>(
+  host: CommandHost,
+  result: Result,
+  { afterwards }: { readonly afterwards?: (host: CommandHost, result: Result) => void | Promise<void> },
+): Promise<boolean> {
   try {
     await afterwards?.(host, result);
     return true;

@@ -36,7 +36,10 @@ export const COMMANDS = {
   drainSpool,
   spoolEntries,
   retireSpoolEntry,
-  acquireTurnLease: operationCommand('acquireTurnLease', acquireTurnLease),
+  acquireTurnLease: operationCommand('acquireTurnLease', acquireTurnLease, {
+    // The server makes up another holder each time that it is asked.
+    asked: ({ sessionId, ttlSeconds }) => ({ sessionId, ttlSeconds }),
+  }),
   renewTurnLease: operationCommand('renewTurnLease', renewTurnLease),
   releaseTurnLease: operationCommand('releaseTurnLease', releaseTurnLease),
   rewindSession: operationCommand('rewindSession', rewindSession, {

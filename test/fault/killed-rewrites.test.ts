@@ -98,7 +98,7 @@ describe('a writer that is killed', () => {
   });
 
   it.each(['ARCHIVE_DROPPED', 'ACTIVE_ONLY', 'DESTRUCTIVE'] as const)(
-    'K17, K18: in a rewrite (%s) leaves the old transcript or the new one',
+    'F33: K17, K18: in a rewrite (%s) leaves the old transcript or the new one',
     async (mode) => {
       const messages = [
         { role: 'assistant', content: 'kept' },

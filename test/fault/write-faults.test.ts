@@ -9,11 +9,12 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Receipts } from '../../src/writing/receipts.ts';
 import { commandHost, type TestHost } from '../support/command-host.ts';
 import { Faults } from '../support/faults.ts';
 import { eventually, startTestServer, type TestServer } from '../support/server.ts';
 import { storeFaults } from '../support/store-faults.ts';
-import { buildStore, M, S } from '../support/stores.ts';
+import { buildStore, M, S, temporaryFolder } from '../support/stores.ts';
 import { startWriter, type Writer } from '../support/writer.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -157,6 +158,26 @@ describe('a server that ends while messages wait', () => {
     expect(await say(next, 'u3')).toMatchObject({ status: 'COMMITTED' });
     expect(contents(path)).toEqual(['u1', 'a1', 'u2', 'u3']);
     expect(pending(path)).toEqual([]);
+  });
+});
+
+describe('what an earlier process left to do', () => {
+  it('K29: is tried again by the next command when it fails, and keeps nobody from writing for ever', async () => {
+    const path = buildStore({ journal: 'delete', rows: [S('s')] });
+    const stateDir = temporaryFolder();
+    const receipts = Receipts.open(join(stateDir, 'receipts.db'), 1);
+    const left = { clientMutationId: 'left', mutation: 'deleteSession', profile: 'default', inputHash: '' };
+    receipts.take(left, null, Date.now() / 1000);
+    receipts.done('left', { deletedIds: ['gone'] });
+    const server = await serve(path, { stateDir });
+    const writer = await startWriter(path);
+    writers.push(writer);
+    await writer.exec('BEGIN EXCLUSIVE');
+    expect(await say(server, 'u1')).toMatchObject({ code: 'STORE_UNREADABLE', settled: true });
+    await writer.exec('COMMIT');
+    expect(await say(server, 'u1')).toMatchObject({ status: 'COMMITTED' });
+    expect(receipts.unsettled('default', ['deleteSession'])).toEqual([]);
+    receipts.close();
   });
 });
 

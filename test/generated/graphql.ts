@@ -88,11 +88,11 @@ export type MessageState =
 
 /** Which rows are shown. */
 export type MessageView =
-  /** Every row, rewound ones too. */
+  /** Every row of the store, rewound ones too; where the store does not have the session, what its file holds. */
   | 'AUDIT'
   /** What a person reads: archived by compaction included, each logical message once, in its first place. Scaffolds are in it with displayKind "hidden": don't draw them. */
   | 'DISPLAY'
-  /** What the model holds. */
+  /** What the model holds. Of a session with a file of the Web UI: what the Web UI sends. */
   | 'LIVE';
 
 /** Where to search. Rows that are never shown are never found. */

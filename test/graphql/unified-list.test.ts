@@ -1,5 +1,5 @@
 /** One list for sessions of the store, of the Web UI's files and of Claude Code, over real sockets. */
-import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject } from '../../src/state-db/decode.ts';
@@ -102,6 +102,12 @@ describe('the home of the golden answers', () => {
     }
   });
 
+  it('takes as many statements as a list of the store alone', async () => {
+    const server = await started;
+    await list(server);
+    expect(Number((await server.requestLine('List')).statements)).toBeLessThanOrEqual(2);
+  });
+
   it('is only read', async () => {
     const server = await started;
     const before = filesBelow(join(home, 'webui'));
@@ -180,6 +186,15 @@ describe('a session that only a file has', () => {
       ['bad', ['SIDECAR_CORRUPT']],
       ['good', []],
     ]);
+  });
+});
+
+describe('a store that is replaced', () => {
+  it('keeps the sessions of files beside it', async () => {
+    const { server } = await startHome({ rows: [S('a'), M('a', { content: 'x' })] }, { f: {} });
+    expect(idsOf(await list(server))).toEqual(['a', 'f']);
+    renameSync(buildStore({ rows: [S('b'), M('b', { content: 'x' })] }), server.storePath);
+    await eventually(async () => idsOf(await list(server)).join() === 'b,f' || null);
   });
 });
 

@@ -9,6 +9,7 @@ import { WriteRefused } from '../../src/write-refused.ts';
 import { commandHost, type TestHost } from '../support/command-host.ts';
 import { Faults } from '../support/faults.ts';
 import { copyOf, killedWrite } from '../support/killed-writer.ts';
+import { capDrop, putFile } from '../support/spool.ts';
 import { buildStore, S, temporaryFolder } from '../support/stores.ts';
 
 const faults = new Faults();
@@ -147,6 +148,15 @@ describe('a message that was taken', () => {
     await queue.flushAll();
     expect(stored(host)).toEqual(['a', 'b', 'c']);
     expect(queue.hasPending).toBe(false);
+  });
+
+  it('is not held up by a spool file with a message that no store takes, which is kept for a person', async () => {
+    const host = open();
+    putFile(dirname(host.path), capDrop('s', 1, 0, { role: 'tool', tool_name: { no: 'text' }, message_uid: 'x' }));
+    expect(await say(host, 'a')).toMatchObject({ status: 'COMMITTED' });
+    expect(host.events).toContainEqual({ code: 'SPOOL_STOPPED', sessionId: 's', count: 1, reason: 'VALIDATION' });
+    expect(spooled(host)).toEqual([expect.stringMatching(/^pending-[0-9a-f]{32}\.json$/)]);
+    expect(host.transcript().queue.hasPending).toBe(false);
   });
 
   it('R1: finds its way back when the continuation to which it was led is gone', async () => {

@@ -2,7 +2,7 @@
  * Whether the file behind a path is still the one that is open for writing (`spec/state-db-writes.md` Q1, Q2). A writer that goes on after a
  * replacement puts conversations into a file that nobody will find again.
  */
-import { openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { WriteRefused } from '../../write-refused.ts';
 import { type FileIdentity, fileIdentity, isSameFile, walPathOf } from '../health.ts';
 
@@ -86,6 +86,10 @@ function headerOf(path: string, file: FileIdentity): number | null {
   if (known !== undefined) return known;
   try {
     const descriptor = openSync(path, 'r');
+    if (!fstatSync(descriptor).isFile()) {
+      closeSync(descriptor);
+      return null;
+    }
     headers.set(key, descriptor);
     return descriptor;
   } catch {

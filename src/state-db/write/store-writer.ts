@@ -2,6 +2,7 @@
  * Writes to one store: each is one transaction that holds or nothing, tried again while others are in the way, refused where the file is not
  * the one that was opened, and never closed in an orderly way once that is in doubt (`spec/state-db-writes.md` W1 to W9, Q1 to Q4).
  */
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StoreUnreadable } from '../../errors.ts';
 import { type RefusalCode, WriteRefused } from '../../write-refused.ts';
@@ -195,7 +196,7 @@ export class StoreWriter {
     if (this.#connection !== null) return this.#connection;
     const file = fileIdentity(this.path);
     if (file === null) throw new WriteRefused('STORE_UNREADABLE', 'There is no state.db.');
-    if (file.size === 0n) throw new WriteRefused('STORE_INVALID');
+    if (file.size === 0n || !statSync(this.path).isFile()) throw new WriteRefused('STORE_INVALID');
     const { onStatement } = this.#options;
     const connection = WriteConnection.open(this.path, onStatement === undefined ? {} : { onStatement });
     try {
