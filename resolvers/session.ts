@@ -9,6 +9,7 @@ import { BACKGROUND_SOURCES } from '../src/state-db/listing.ts';
 import type { ModelUsage, UsageFigures } from '../src/state-db/usage.ts';
 import type { Context } from './context.ts';
 import { int32 } from './numbers.ts';
+import { rescueWarning } from './sidecar.ts';
 
 export interface SessionSource {
   readonly raw: string;
@@ -123,7 +124,7 @@ export async function conversation(session: StoredSession, ctx: Context): Promis
 
 /** What could not be trusted: cells of the row, its place in the lineage, its counters (`field-cases` F13, F19, F57, F65). */
 export async function warnings(session: StoredSession, _: unknown, ctx: Context): Promise<DataWarning[]> {
-  const found = [...session.warnings];
+  const found = [...session.warnings, ...rescueWarning(session)];
   const { stats } = session;
   if (session.parentId !== null && (await parent(session, undefined, ctx)) === null) {
     found.push({ code: 'MISSING_PARENT', field: 'parent_session_id', message: 'The parent that this session names does not exist.' });

@@ -11,12 +11,13 @@ import { readCronJobNames } from './cron-jobs.ts';
 import { type GatewaySession, readGatewaySessions } from './gateway-sessions.ts';
 import { composeList, DEFAULT_REQUEST, type ListInputs } from './list/compose-list.ts';
 import { NO_CONTEXT, type ProjectionContext } from './list/store-projection.ts';
+import { ownSidecars } from './own-sidecars.ts';
 import { isSameProfile } from './projects/projects-file.ts';
 import type { SidecarRow } from './sidecar/sidecar-row.ts';
 import { FileReading, type WebUiFacts, type WebUiHome } from './web-ui-home.ts';
 
 export interface ProfileOverlayOptions {
-  readonly home: Pick<WebUiHome, 'facts' | 'onChange'>;
+  readonly home: Pick<WebUiHome, 'facts' | 'onChange' | 'changes'>;
   readonly profile: string;
   /** The profile's own folder, which holds `cron` and `sessions`. */
   readonly profileHome: string;
@@ -52,6 +53,8 @@ export class ProfileOverlay implements EntryOverlay {
   readonly #changeListeners = new Set<() => void>();
   #known: ReadonlyMap<string, Known> = new Map();
   #basis: Basis | null = null;
+  /** Of the files by this server, up to the last composition. */
+  #changes = 0;
   #context: ProjectionContext = NO_CONTEXT;
   #unfollow: (() => void) | null = null;
   #last = { at: Number.NEGATIVE_INFINITY, cost: 0 };
@@ -76,15 +79,17 @@ export class ProfileOverlay implements EntryOverlay {
   }
 
   async settle(stored: StoredEntries): Promise<void> {
+    const { changes } = this.#options.home;
     const basis = await this.#read(stored);
     const change = this.#basis === null ? 'MORE' : changeOf(this.#basis, basis);
     if (change === 'NONE') return;
     const { at, cost } = this.#last;
     const wait = at + (cost <= QUICK_MS ? 0 : Math.max(cost * SHARE, change === 'SAID' ? SAID_MS : 0)) - performance.now();
-    if (wait > 0) {
+    if (changes === this.#changes && wait > 0) {
       this.#lookLater(wait);
       return;
     }
+    this.#changes = changes;
     this.#basis = basis;
     this.#compose(basis, stored);
   }
@@ -165,7 +170,7 @@ export class ProfileOverlay implements EntryOverlay {
 
   #knownOf(facts: WebUiFacts, basis: Basis, stored: StoredEntries): Map<string, Known> {
     const { settings } = facts;
-    const sidecars = this.#ownSidecars(facts, basis.profiles);
+    const sidecars = ownSidecars(facts.sidecars.rows, this.#options.profile, basis.profiles);
     const claude = new Map(isSameProfile(this.#options.profile, null) ? facts.claude.map((row) => [row.id, row] as const) : []);
     const { rows } = composeList(this.#inputs(facts, basis, stored, [...sidecars.values()], claude), {
       ...DEFAULT_REQUEST,
@@ -182,14 +187,6 @@ export class ProfileOverlay implements EntryOverlay {
       window: null,
     });
     return new Map(rows.map((row) => [row.id, { row, sidecar: sidecars.get(row.id) ?? null, claude: claude.get(row.id) ?? null }]));
-  }
-
-  #ownSidecars({ sidecars }: WebUiFacts, profiles: readonly string[]): ReadonlyMap<string, SidecarRow> {
-    const { profile } = this.#options;
-    const others = new Set(profiles.filter((name) => !isSameProfile(name, profile)));
-    const isRoot = isSameProfile(profile, null);
-    const isOwn = (named: string | null) => isSameProfile(named, profile) || (isRoot && !others.has(named ?? ''));
-    return new Map([...sidecars.rows].filter(([, row]) => isOwn(row.profile)));
   }
 
   #inputs(

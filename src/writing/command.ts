@@ -24,6 +24,8 @@ export interface CommandHost {
   readonly profile: string;
   /** The Hermes home that owns the store. */
   readonly home: string;
+  /** The Web UI's folder, which holds `sessions`; all profiles share it. */
+  readonly webUiDir: string;
   readonly now: () => number;
   readonly mintUid: () => string;
   /** Ids of mutations that run in this process now. */

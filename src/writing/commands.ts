@@ -26,6 +26,7 @@ import {
   retryQueue,
   spoolEntries,
 } from './transcript-commands.ts';
+import { WEB_UI_COMMANDS } from './web-ui-commands.ts';
 
 export const COMMANDS = {
   appendMessage,
@@ -64,6 +65,7 @@ export const COMMANDS = {
   deliverDelegationResult: operationCommand('deliverDelegationResult', deliverResult),
   cleanMarkers: cleanMarkersCommand,
   ...SESSION_COMMANDS,
+  ...WEB_UI_COMMANDS,
 } as const;
 
 export type CommandName = keyof typeof COMMANDS;

@@ -16,6 +16,8 @@ export interface StoreWritersOptions {
   /** Whether stores may be changed; without it only dry runs are answered. */
   readonly allowWrites: boolean;
   readonly receiptsPath: string;
+  /** The Web UI's folder, which holds `sessions`. */
+  readonly webUiDir: string;
   readonly longestPatienceSeconds: number;
   readonly detachCjkIndex: boolean;
   readonly cjkLibrary: string | null;
@@ -121,12 +123,13 @@ export class StoreWriters {
     child.on('message', (message: FromWriter) => this.#receive(store, writer, message));
     child.once('exit', () => this.#lose(store.path, writer));
     child.once('error', () => this.#lose(store.path, writer));
-    const { receiptsPath, longestPatienceSeconds, detachCjkIndex, cjkLibrary } = this.#options;
+    const { receiptsPath, webUiDir, longestPatienceSeconds, detachCjkIndex, cjkLibrary } = this.#options;
     tell(writer, {
       kind: 'SETUP',
       path: store.path,
       home: dirname(store.path),
       profile: store.profile,
+      webUiDir,
       receiptsPath,
       longestPatienceSeconds,
       detachCjkIndex,

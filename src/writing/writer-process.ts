@@ -53,6 +53,7 @@ function setUp(setup: WriterSetup): CommandHost {
     },
     profile: setup.profile,
     home: setup.home,
+    webUiDir: setup.webUiDir,
     now,
     mintUid: () => randomUUID().replaceAll('-', ''),
     running: new Set(),
