@@ -1,6 +1,7 @@
 /** Sessions whose messages are in files, opened over the API. */
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startInProcess, type TestServer } from '../../support/server.ts';
 import { type Fields, saveSidecar, sidecarPath, sidecarText } from '../../support/sidecars.ts';
@@ -197,14 +198,14 @@ describe('a session that a file and the store have', () => {
   });
 });
 
-/** A session that was just made is listed within moments. */
+/** Waits for a session that was just made: it is listed within moments. */
+async function listed(id: string): Promise<void> {
+  while ((await server.read<{ session: unknown }, unknown>(`{ session(sessionId: "${id}") { title } }`)).session === null) await sleep(5);
+}
+
 async function opened(id: string): Promise<Transcript> {
-  for (;;) {
-    const { data } = await server.query<{ session: { transcript: Transcript } | null }, unknown>(
-      `{ session(sessionId: "${id}") { transcript { source revision messages { text } } } }`,
-    );
-    if (data?.session?.transcript != null) return data.session.transcript;
-  }
+  await listed(id);
+  return transcript(id);
 }
 
 describe('a session that only a file has', () => {
@@ -461,10 +462,10 @@ describe('the cost', () => {
       'heavy',
       Array.from({ length: 4000 }, (_, index) => u(`${index} ${'word '.repeat(1000)}`, index)),
     );
-    await opened('list-0');
+    await listed('heavy');
     const slow = messages('heavy', 'first: 1');
     let isDone = false;
-    const done = slow.then(() => {
+    const done = slow.finally(() => {
       isDone = true;
     });
     let longest = 0;
