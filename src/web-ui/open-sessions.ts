@@ -172,8 +172,8 @@ export class OpenSessions {
 
 const NO_FILE = { signature: null, size: 0 } as const;
 
-function nameOf(store: SessionStore, { kind, view, sessionIds }: OpenKey): string {
-  return JSON.stringify([store.path, kind, view, sessionIds]);
+function nameOf(store: SessionStore, { kind, view, sessionIds, isInStore }: OpenKey): string {
+  return JSON.stringify([store.path, kind, view, isInStore, sessionIds]);
 }
 
 function batches(keys: readonly { readonly key: OpenKey; readonly size: number }[]): OpenKey[][] {
