@@ -198,7 +198,7 @@ function claudeTranscript(said: readonly object[], { view, sessionIds }: OpenKey
   });
   const replay = view === 'REPLAY' ? replayed(messages) : { messages, repairCount: 0 };
   const revision = hash.digest('base64url').slice(0, REVISION_LENGTH);
-  return { ...replay, revision, source: 'CLAUDE_CODE', warnings: [], decisions: [], rowIds: [] };
+  return { ...replay, revision, storeRevision: null, source: 'CLAUDE_CODE', warnings: [], decisions: [], rowIds: [] };
 }
 
 const REVISION_LENGTH = 22;

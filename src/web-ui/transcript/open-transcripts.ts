@@ -49,6 +49,8 @@ export interface OpenedTranscript {
   readonly messages: readonly OpenedMessage[];
   /** Changes when the file is saved and when any row of the session changes. */
   readonly revision: string;
+  /** Of the rows alone; null without a part of the store. */
+  readonly storeRevision: string | null;
   /** Of the file that was read; null without one. */
   readonly fileSignature: string | null;
   readonly source: TranscriptSource | 'STATE_DB';
@@ -148,7 +150,7 @@ function withoutFile(request: OpenRequest, { records }: SessionRows, code: Inste
   return request.view === 'DISPLAY' ? { kind: 'STORE_DISPLAY', warnings } : rowsAlone(records, request, warnings);
 }
 
-function merged({ sessionIds, view }: OpenRequest, file: WholeSidecar, rows: SessionRows): OpenedTranscript {
+function merged({ sessionIds, view, isInStore }: OpenRequest, file: WholeSidecar, rows: SessionRows): OpenedTranscript {
   const sessionId = sessionIds[0] ?? '';
   const session = { ...file.fields, messages: file.messages };
   const found = reconcile(session, rows.state, view === 'DISPLAY' ? 'DISPLAY' : 'CONTEXT');
@@ -159,6 +161,7 @@ function merged({ sessionIds, view }: OpenRequest, file: WholeSidecar, rows: Ses
     kind: 'OPENED',
     messages: shown.map(light),
     revision: mergedRevision(signature, rows),
+    storeRevision: isInStore ? revisionOf(rows.records) : null,
     fileSignature: signature,
     source: found.source,
     repairCount,
@@ -205,12 +208,15 @@ function rowsAlone(records: readonly MessageRecord[], { view }: OpenRequest, war
 
 function ofStore(
   records: readonly MessageRecord[],
-  about: Pick<OpenedTranscript, 'revision' | 'repairCount' | 'warnings'>,
+  { revision, repairCount, warnings }: Pick<OpenedTranscript, 'revision' | 'repairCount' | 'warnings'>,
 ): OpenedTranscript {
   const messages = records.map((record) => ({ ...record, mark: recordMark(record), isOfFile: false, copies: 1 }));
   return {
     kind: 'OPENED',
-    ...about,
+    revision,
+    storeRevision: revision,
+    repairCount,
+    warnings,
     messages: messages.map(light),
     fileSignature: null,
     source: 'STATE_DB',
