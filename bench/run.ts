@@ -1,10 +1,12 @@
 /**
  * What reads cost on a large store, beside the plainest possible server on the same rows.
  *
- *   npm run bench -- [live | writes] [--quick] [--store DIR] [--write]
+ *   npm run bench -- [live [--only PART] | writes | web-ui] [--quick] [--store DIR] [--write]
  *
  * live         what following live turns costs, instead of the reads
+ * --only PART  of that, one part, as it was measured: idle, lines, rows, fanOut, stalled
  * writes       what appends cost, instead of the reads
+ * web-ui       what the Web UI's files cost, instead of the reads
  * --store DIR  where the generated stores are kept (default: the folder for temporary files)
  * --quick      a small store and few requests: whether it works, not what it costs
  * --write      put the figures into docs/performance.md
@@ -13,16 +15,18 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BenchStore, ensureStore } from './generate.ts';
-import { benchLive } from './live/run.ts';
+import { benchLive, PARTS } from './live/run.ts';
 import { Client } from './load.ts';
 import { coldStart, countStatements, type Effort, listBesideSearch, measure, spread } from './measure.ts';
 import { assertSameRows, LIST, readsOf } from './reads.ts';
 import { machine, notes, page, type Results, table } from './report.ts';
 import { ServerProcess } from './server-process.ts';
 import type { StoreSize } from './session-plan.ts';
+import { benchWebUi } from './web-ui/run.ts';
 import { benchWrites } from './writes/run.ts';
 
 /** Large enough for indexes of some depth, and soon copied. */
+const LISTED: StoreSize = { sessions: 10_000, messages: 100_000 };
 const WRITTEN: StoreSize = { sessions: 2000, messages: 100_000 };
 const SMALL: StoreSize = { sessions: 100, messages: 5000 };
 const FULL = {
@@ -86,12 +90,22 @@ async function run(large: BenchStore, small: BenchStore, effort: Effort, deepPag
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false }, write: { type: 'boolean', default: false }, store: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    store: { type: 'string' },
+    only: { type: 'string' },
+  },
 });
 if (values.quick && values.write) throw new Error('--quick measures nothing worth writing down: leave out one of --quick and --write.');
-if (positionals.includes('live')) await benchLive(values.quick, values.write, progress);
+const only = PARTS.find((part) => part === values.only) ?? null;
+if (values.only !== undefined && only === null) throw new Error(`--only takes one of: ${PARTS.join(', ')}.`);
+if (only !== null && values.write) throw new Error('--write needs all parts: leave out one of --only and --write.');
+if (positionals.includes('live')) await benchLive({ quick: values.quick, write: values.write, only, progress });
 else if (positionals.includes('writes'))
   await benchWrites(ensureStore(values.quick ? QUICK.size : WRITTEN, values.store, progress), values.quick, values.write, progress);
+else if (positionals.includes('web-ui'))
+  await benchWebUi(ensureStore(values.quick ? QUICK.size : LISTED, values.store, progress), values.quick, values.write, progress);
 else await benchReads();
 
 async function benchReads(): Promise<void> {

@@ -45,6 +45,7 @@ export class ServerProcess {
       join(ROOT, 'src/cli.ts'),
       'serve',
       ...['--home', home, '--web-ui-dir', webUiDir ?? join(folder, 'no-web-ui')],
+      ...['--claude-projects-dir', join(folder, 'no-claude-code')],
       ...['--port', '0', '--ready-file', readyFile, '--state-dir', join(folder, 'state')],
       ...['--no-auth', '--log-level', logLevel],
       ...(allowWrites ? ['--allow-writes'] : []),

@@ -62,7 +62,7 @@ export function createContext(services: Services, signal: AbortSignal): Context 
       const store = services.profiles.opened(profile);
       const known = loaders.get(store);
       if (known !== undefined) return known;
-      const made = createLoaders(store, services.webUi, services.openSessions);
+      const made = createLoaders(store, services);
       loaders.set(store, made);
       return made;
     },

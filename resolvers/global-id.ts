@@ -2,16 +2,16 @@
  * Global ids of nodes: the type, the profile, and the store's own id, in base64url.
  */
 
-export type NodeType = 'Session' | 'Message' | 'Profile';
+export type NodeType = 'Session' | 'Message' | 'Profile' | 'Project';
 
 export interface NodeKey {
   readonly type: NodeType;
   readonly profile: string;
-  /** Session id, row id; '' for a profile. */
+  /** Session id, row id, project id; '' for a profile. */
   readonly id: string;
 }
 
-const TYPES: ReadonlySet<string> = new Set<NodeType>(['Session', 'Message', 'Profile']);
+const TYPES: ReadonlySet<string> = new Set<NodeType>(['Session', 'Message', 'Profile', 'Project']);
 const LONGEST = 4096;
 
 export function encodeNodeId(type: NodeType, profile: string, id: string): string {

@@ -41,7 +41,7 @@ export async function acquireTurnLease(args: AcquireArguments, ctx: Context): Pr
     ctx.services.writers,
     { profile: store.profile, path: store.path },
     { sessionId, holder, ttlSeconds },
-    { envelope: { dryRun: args.dryRun ?? false, clientMutationId: null }, waitSeconds, signal: ctx.signal },
+    { envelope: { dryRun: args.dryRun ?? false, clientMutationId }, waitSeconds, signal: ctx.signal },
   );
   ctx.reset();
   return { ...lease, sessionId, leaseToken: lease.holder, profile: store.profile, clientMutationId };

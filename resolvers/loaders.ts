@@ -9,14 +9,26 @@ import type { InputOwner, MessagesQuery, SessionStore, StoredTranscript, Transcr
 import type { PlatformMessageKey } from '../src/state-db/message-facts.ts';
 import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
 import type { HeldRows } from '../src/state-db/write/held-rows.ts';
+import { hasBackup, type SidecarBackup } from '../src/web-ui/backup.ts';
 import type { OpenKey, OpenSessions } from '../src/web-ui/open-sessions.ts';
+import { type OwnedProject, projectsOf } from '../src/web-ui/projects/owned-projects.ts';
 import type { OpenedSession } from '../src/web-ui/transcript/opened-session.ts';
+import type { WebUiHome } from '../src/web-ui/web-ui-home.ts';
+import type { StoreWriters } from '../src/writing/store-writers.ts';
 
 export type StoreLoaders = ReturnType<typeof createLoaders>;
 
 export type MessagePageKey = MessagesQuery & { readonly page: PageRequest };
 
-export function createLoaders(store: SessionStore, webUi: WebUiLiveness, openSessions: OpenSessions) {
+/** What loaders need besides the store. */
+export interface LoaderServices {
+  readonly webUi: WebUiLiveness;
+  readonly webUiHome: WebUiHome;
+  readonly openSessions: OpenSessions;
+  readonly writers: StoreWriters;
+}
+
+export function createLoaders(store: SessionStore, { webUi, webUiHome, openSessions, writers }: LoaderServices) {
   return {
     session: byKey((ids) => store.sessions(ids), null),
     children: byKey((ids) => store.children(ids), []),
@@ -31,6 +43,18 @@ export function createLoaders(store: SessionStore, webUi: WebUiLiveness, openSes
     recentTurns: byKey((ids) => store.recentTurns(ids), []),
     resumeTarget: byKey((ids) => store.resumeTargets(ids), null),
     liveness: byKey(async (ids) => webUi.forSessions(store.profile, await store.liveness(ids)), null),
+    project: byKey<OwnedProject, null>(async () => {
+      const facts = await webUiHome.facts();
+      return new Map(facts === null ? [] : projectsOf(facts, store.profile).map((project) => [project.id, project]));
+    }, null),
+    sidecar: byKey(async (ids) => present(ids, await Promise.all(ids.map((id) => webUiHome.sidecars.get(id)))), null),
+    backup: byKey(async (ids) => {
+      const backedUp = ids.filter((id) => hasBackup(webUiHome.sessionsDir, id));
+      if (backedUp.length === 0) return new Map<string, SidecarBackup>();
+      // Files of any size are read whole, which is nothing for this thread; with a dry run nothing can be changed.
+      const envelope = { dryRun: true, clientMutationId: null };
+      return new Map(await writers.run({ profile: store.profile, path: store.path }, 'inspectBackups', { ids: backedUp }, envelope));
+    }, null),
     // One answer for the whole store, however many sessions ask for it.
     status: inOrder((keys: readonly object[]) => store.status().then((status) => keys.map(() => status))),
     message: byKey((rowIds) => store.messages(rowIds), null),
@@ -45,6 +69,10 @@ export function createLoaders(store: SessionStore, webUi: WebUiLiveness, openSes
     platformMessage: inOrder((keys: readonly PlatformMessageKey[]) => store.platformMessagesExist(keys)),
     around: inOrder((anchors: readonly Anchor[]) => store.messagesAround(anchors, 'CLOCK')),
   };
+}
+
+function present<V>(ids: readonly string[], values: readonly (V | null)[]): Map<string, V> {
+  return new Map(ids.flatMap((id, index) => (values[index] == null ? [] : [[id, values[index]] as const])));
 }
 
 function byKey<V, M>(load: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>, missing: M): DataLoader<string, V | M> {

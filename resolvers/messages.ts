@@ -18,6 +18,7 @@ import { fileMessageId, isOfFile, openMessages, openSession } from './opened.ts'
 export interface MessagesArguments extends PageArguments {
   readonly view?: MessageView | null | undefined;
   readonly scope?: MessageScope | null | undefined;
+  readonly merged?: boolean | null | undefined;
 }
 
 export interface MessageConnection extends Page<StoredMessage> {
@@ -30,10 +31,11 @@ export interface MessageConnection extends Page<StoredMessage> {
 export async function messages(session: StoredSession, args: MessagesArguments, ctx: Context): Promise<MessageConnection> {
   const page = pageRequest(args);
   const query: MessagesQuery = { sessionId: session.id, view: args.view ?? 'DISPLAY', scope: args.scope ?? 'CONVERSATION' };
-  const opened = await openMessages(session, query, ctx);
+  const merged = args.merged ?? false;
+  const opened = await openMessages(session, { ...query, merged }, ctx);
   if (opened !== null) {
     // Named by its first segment, which stays when the session id rotates.
-    const name = `opened:${query.view}:${opened.parts[0]?.id ?? ''}`;
+    const name = `opened:${query.view}:${merged}:${opened.parts[0]?.id ?? ''}`;
     return { ...openedPage(opened, name, page), query, profile: session.profile, total: opened.places.length };
   }
   const found = await ctx.loaders(session.profile).messagePage.load({ ...query, page });

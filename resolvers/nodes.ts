@@ -3,6 +3,7 @@
  */
 import { InvalidInput } from '../src/errors.ts';
 import type { StoredMessage, StoredSession } from '../src/session-store.ts';
+import type { OwnedProject } from '../src/web-ui/projects/owned-projects.ts';
 import type { Context } from './context.ts';
 import { decodeNodeId, type NodeType } from './global-id.ts';
 import { fileMessage } from './opened.ts';
@@ -11,7 +12,8 @@ import type { Profile } from './stores.ts';
 export type Node =
   | ({ readonly nodeType: 'Session' } & StoredSession)
   | ({ readonly nodeType: 'Message' } & StoredMessage)
-  | ({ readonly nodeType: 'Profile' } & Profile);
+  | ({ readonly nodeType: 'Profile' } & Profile)
+  | ({ readonly nodeType: 'Project' } & OwnedProject);
 
 export async function node(_: unknown, args: { id: string }, ctx: Context): Promise<Node | null> {
   const key = decodeNodeId(args.id);
@@ -19,6 +21,7 @@ export async function node(_: unknown, args: { id: string }, ctx: Context): Prom
   await ctx.store(key.profile);
   const loaders = ctx.loaders(key.profile);
   if (key.type === 'Profile') return { nodeType: 'Profile', name: key.profile };
+  if (key.type === 'Project') return tagged('Project', await loaders.project.load(key.id));
   if (key.type === 'Session') return tagged('Session', await loaders.session.load(key.id));
   const message = /^\d{1,19}$/.test(key.id) ? await loaders.message.load(key.id) : await fileMessage(key.id, key.profile, ctx);
   return tagged('Message', message);

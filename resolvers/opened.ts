@@ -24,42 +24,55 @@ export function isInStore({ beside }: StoredSession): boolean {
 
 /** One session, opened. */
 export function openSession(session: StoredSession, view: OpenView, ctx: Context): Promise<OpenedSession> {
-  return ctx.loaders(session.profile).opened.load(keyOf([session], view));
+  return ctx.loaders(session.profile).opened.load(keyOf([session], view, isOfFile(session)));
 }
 
-/** The messages of a session and of the segments around it, each from where it lives; null where the store alone has them. */
+export interface OpenedQuery {
+  readonly view: MessageView;
+  readonly scope: MessageScope;
+  /** Files also of sessions that the store has. */
+  readonly merged: boolean;
+}
+
+/** The messages of a session and of the segments around it, each from where it lives; null where rows of the store are all of them. */
 export async function openMessages(
   session: StoredSession,
-  { view, scope }: { readonly view: MessageView; readonly scope: MessageScope },
+  { view, scope, merged }: OpenedQuery,
   ctx: Context,
 ): Promise<OpenedList<OpenedStoredMessage> | null> {
   if (view === 'AUDIT' && isInStore(session)) return null;
   const segments = scope === 'SEGMENT' ? [session] : (await conversation(session, ctx)).segments;
-  if (!segments.some(isOfFile)) return null;
+  const isFromFile = (segment: StoredSession) => isOfFile(segment) && (merged || !isInStore(segment));
+  if (!segments.some(isFromFile)) return null;
   const { opened } = ctx.loaders(session.profile);
-  const parts = runsOf(segments).map(async (run) => {
-    const { messages } = await opened.load(keyOf(run, VIEWS[view]));
+  const parts = runsOf(segments, isFromFile).map(async ({ run, fromFile }) => {
+    const { messages } = await opened.load(keyOf(run, VIEWS[view], fromFile));
     return { id: run[0]?.id ?? '', messages };
   });
   return openedList(await Promise.all(parts));
 }
 
-/** Segments that only the store has are read together with those beside them: copies in several of them are shown once. */
-function runsOf(segments: readonly StoredSession[]): StoredSession[][] {
-  const runs: StoredSession[][] = [];
+interface Run {
+  readonly run: StoredSession[];
+  readonly fromFile: boolean;
+}
+
+/** Segments whose rows are shown are read together with those beside them: copies in several of them are shown once. */
+function runsOf(segments: readonly StoredSession[], isFromFile: (segment: StoredSession) => boolean): Run[] {
+  const runs: Run[] = [];
   for (const segment of segments) {
     const last = runs.at(-1);
-    if (last !== undefined && !isOfFile(segment) && !last.some(isOfFile)) last.push(segment);
-    else runs.push([segment]);
+    const fromFile = isFromFile(segment);
+    if (last !== undefined && !fromFile && !last.fromFile) last.run.push(segment);
+    else runs.push({ run: [segment], fromFile });
   }
   return runs;
 }
 
-function keyOf(run: readonly StoredSession[], view: OpenView): OpenKey {
+function keyOf(run: readonly StoredSession[], view: OpenView, fromFile: boolean): OpenKey {
   const [first] = run;
-  const origins = first?.beside?.origins ?? [];
-  const kind = origins.includes('WEB_UI') ? 'FILE' : origins.includes('CLAUDE_CODE') ? 'CLAUDE_CODE' : 'ROWS';
-  return { kind, sessionIds: run.map(({ id }) => id), isInStore: first === undefined || isInStore(first), view };
+  const file = first?.beside?.origins.includes('WEB_UI') === true ? 'FILE' : 'CLAUDE_CODE';
+  return { kind: fromFile ? file : 'ROWS', sessionIds: run.map(({ id }) => id), isInStore: first === undefined || isInStore(first), view };
 }
 
 const FILE_MESSAGE = /^f:([A-Za-z0-9_-]{1,40}\.\d{1,9}):(.+)$/s;

@@ -9,6 +9,7 @@ import { BACKGROUND_SOURCES } from '../src/state-db/listing.ts';
 import type { ModelUsage, UsageFigures } from '../src/state-db/usage.ts';
 import type { Context } from './context.ts';
 import { int32 } from './numbers.ts';
+import { rescueWarning } from './sidecar.ts';
 
 export interface SessionSource {
   readonly raw: string;
@@ -36,6 +37,8 @@ const LABELS: Readonly<Record<string, string>> = {
   subagent: 'Sub-agent',
   kanban: 'Kanban',
   webhook: 'Webhook',
+  fork: 'Fork',
+  claude_code: 'Claude Code',
 };
 
 /** A source as stored, with a group and a name for people; blank counts as the command line (`spec/state-db.md` 7). */
@@ -46,9 +49,12 @@ export function sourceOf(session: StoredSession): SessionSource {
   return { raw, family, label: LABELS[key] ?? key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' ') };
 }
 
-/** Rows with active = 1; null when they can't be read. */
+/** Rows with active = 1, or what the Web UI's file holds when that is more; null when neither can be read. */
 export function messageCount(session: StoredSession): number | null {
-  return session.stats === null ? null : int32(session.stats.live);
+  const { stats, beside } = session;
+  const inFile = beside?.origins.includes('WEB_UI') === true ? beside.messageCount : null;
+  if (stats === null) return inFile === null ? null : int32(inFile);
+  return int32(Math.max(stats.live, inFile ?? 0));
 }
 
 export async function preview(session: StoredSession, _: unknown, ctx: Context): Promise<string | null> {
@@ -58,6 +64,8 @@ export async function preview(session: StoredSession, _: unknown, ctx: Context):
 
 /** The title, else that of the nearest other segment, earlier ones first, else the preview, else a neutral name; never empty. */
 export async function displayTitle(session: StoredSession, _: unknown, ctx: Context): Promise<string> {
+  const listed = session.beside?.displayTitle ?? null;
+  if (listed !== null && listed.trim() !== '') return listed;
   if (isTitled(session)) return session.title;
   const { segments } = await conversation(session, ctx);
   const at = segments.findIndex((segment) => segment.id === session.id);
@@ -116,7 +124,7 @@ export async function conversation(session: StoredSession, ctx: Context): Promis
 
 /** What could not be trusted: cells of the row, its place in the lineage, its counters (`field-cases` F13, F19, F57, F65). */
 export async function warnings(session: StoredSession, _: unknown, ctx: Context): Promise<DataWarning[]> {
-  const found = [...session.warnings];
+  const found = [...session.warnings, ...rescueWarning(session)];
   const { stats } = session;
   if (session.parentId !== null && (await parent(session, undefined, ctx)) === null) {
     found.push({ code: 'MISSING_PARENT', field: 'parent_session_id', message: 'The parent that this session names does not exist.' });

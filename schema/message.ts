@@ -244,6 +244,11 @@ builder.objectFields(Session, (t) => ({
       before: t.arg.string({ description: PAGE_DOCS.before }),
       view: t.arg({ type: MessageView, defaultValue: 'DISPLAY', description: 'Which rows.' }),
       scope: t.arg({ type: MessageScope, defaultValue: 'CONVERSATION', description: 'Of this segment, or of all.' }),
+      merged: t.arg.boolean({
+        defaultValue: false,
+        description:
+          'Of a session that also has a file of the Web UI: merged with it, as `transcript` is. A session that only a file has is always read from it.',
+      }),
     },
     complexity: pageComplexity,
     resolve: resolve.messages,

@@ -31,6 +31,20 @@ const ALWAYS: readonly RefusalCode[] = [
 /** What can go wrong besides where rows of messages are written. */
 export const OF_MESSAGES: readonly RefusalCode[] = ['FTS_INDEX_DAMAGED', 'FTS_TOKENIZER_MISSING', 'SESSION_ROW_MISSING'];
 
+/** What can go wrong besides where the Web UI's file of a session is changed. */
+export const OF_FILES: readonly RefusalCode[] = [
+  'CONFLICT',
+  'SIDECAR_MISSING',
+  'SIDECAR_UNREADABLE',
+  'SIDECAR_CORRUPT',
+  'SIDECAR_ENCODING',
+  'SIDECAR_TOO_LARGE',
+  'SIDECAR_OVERLAY',
+  'SESSION_READ_ONLY',
+  'FILE_NOT_WRITTEN',
+  'NO_SPACE',
+];
+
 interface MutationOptions<Input, Payload> {
   readonly description: string;
   readonly input: InputRef<Input>;

@@ -1,8 +1,9 @@
 import * as resolve from '../resolvers/session-marks.ts';
 import { sessionsOf } from '../resolvers/writes.ts';
 import { builder } from './builder.ts';
-import { mutation } from './mutation.ts';
+import { mutation, OF_FILES } from './mutation.ts';
 import { Session } from './session.ts';
+import { FileChange } from './sidecar-changes.ts';
 import { clientMutationIdField, dryRunField, payloadFields, profileField, sessionField, sessionIdField } from './write-fields.ts';
 
 const SetTitleSource = builder.enumType('SetTitleSource', {
@@ -38,10 +39,11 @@ mutation('setSessionTitle', {
         nullable: true,
         description: 'The earlier segment that had the title until now.',
       }),
+      files: t.field({ type: [FileChange], description: "What became of the Web UI's files.", resolve: ({ files }) => [...files] }),
       session: sessionField(t),
     }),
   }),
-  refusals: ['TITLE_IN_USE', 'TITLE_TOO_LONG', 'TITLE_PROTECTED', 'CONFLICT'],
+  refusals: [...OF_FILES, 'TITLE_IN_USE', 'TITLE_TOO_LONG', 'TITLE_PROTECTED'],
   resolve: resolve.setSessionTitle,
 });
 
@@ -66,10 +68,11 @@ mutation('setSessionArchived', {
       sessionIds: t.exposeStringList('sessionIds', { description: 'The session and those that follow along.' }),
       cascadeCount: t.int({ description: 'How many these are.', resolve: ({ sessionIds }) => sessionIds.length }),
       sessions: t.field({ type: [Session], description: 'These sessions.', resolve: sessionsOf }),
+      files: t.field({ type: [FileChange], description: "What became of the Web UI's files.", resolve: ({ files }) => [...files] }),
       session: sessionField(t),
     }),
   }),
-  refusals: ['CASCADE_CHANGED'],
+  refusals: [...OF_FILES, 'CASCADE_CHANGED'],
   resolve: resolve.setSessionArchived,
 });
 
@@ -96,9 +99,10 @@ mutation('setSessionFlags', {
         description: 'The session and those of its conversation that follow along.',
         resolve: sessionsOf,
       }),
+      files: t.field({ type: [FileChange], description: "What became of the Web UI's files.", resolve: ({ files }) => [...files] }),
       session: sessionField(t),
     }),
   }),
-  refusals: [],
+  refusals: [...OF_FILES, 'PIN_LIMIT'],
   resolve: resolve.setSessionFlags,
 });

@@ -1,6 +1,7 @@
 import { int32 } from '../resolvers/numbers.ts';
 import * as resolve from '../resolvers/session.ts';
 import * as lists from '../resolvers/sessions.ts';
+import { isReadOnly } from '../resolvers/sidecar.ts';
 import * as stores from '../resolvers/stores.ts';
 import type { StoredSession } from '../src/session-store.ts';
 import { originsOf } from '../src/state-db/listing.ts';
@@ -82,7 +83,10 @@ export const Session = builder.objectRef<StoredSession>('Session').implement({
     pinned: t.exposeBoolean('pinned', { description: 'Kept on top.' }),
     hidden: t.exposeBoolean('hidden', { description: 'Not for lists.' }),
     unread: t.boolean({ description: 'Something is newer than the read mark.', resolve: isUnread }),
-    readOnly: t.boolean({ description: 'This server may not change it.', resolve: (_, __, ctx) => !ctx.services.writable }),
+    readOnly: t.boolean({
+      description: 'This server may not change it, or it was imported from where the Web UI does not write to.',
+      resolve: isReadOnly,
+    }),
     cwd: t.exposeString('cwd', { nullable: true, description: 'Working folder.' }),
     gitBranch: t.exposeString('gitBranch', { nullable: true, description: 'Branch at the time.' }),
     messageCount: t.int({
@@ -148,7 +152,8 @@ const HiddenCount = builder.objectRef<lists.HiddenCount>('HiddenCount').implemen
   description: 'Rows that the defaults of the filter keep out.',
   fields: (t) => ({
     reason: t.exposeString('reason', {
-      description: 'SEGMENT, DELEGATE, ORPHAN, BACKGROUND, ARCHIVED, HIDDEN or EMPTY; each row counts once, under the first that applies.',
+      description:
+        'SEGMENT, DELEGATE, ORPHAN, BACKGROUND, ARCHIVED, HIDDEN, EMPTY, or an UnlistedReason; each row counts once, under the first that applies.',
     }),
     count: t.exposeInt('count', { description: 'Rows.' }),
   }),

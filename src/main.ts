@@ -128,6 +128,7 @@ export async function startServer(
     entry: programUrl('./writing/writer-process'),
     allowWrites: config.allowWrites,
     receiptsPath: join(config.stateDir, 'receipts.db'),
+    webUiDir,
     longestPatienceSeconds: config.writePatience,
     detachCjkIndex: config.detachCjkIndex,
     cjkLibrary: config.cjkLibrary,

@@ -225,6 +225,8 @@ export interface SessionStore {
   check(): Promise<void>;
   onSessions(listener: (event: SessionsEvent) => void): () => void;
   onHealth(listener: () => void): () => void;
+  /** Calls when files beside the store may be others, which a check then tells; watches them until the returned function is called. */
+  watchBeside(listener: () => void): () => void;
   /** Writes a session to a file; null for an unknown one. Throws EXPORT_TOO_LARGE. */
   writeExport(request: Omit<ExportRequest, 'largest'>): Promise<WrittenExport | null>;
   /** Closes the store for work that wants it for itself; reads are told that it is busy until the function that this gives is called. */

@@ -101,6 +101,7 @@ export const REFUSALS = {
   SIDECAR_MISSING: refusal(
     'The session has no file of the Web UI. Nothing was written; make the file from the store first, or open the session there.',
   ),
+  SIDECAR_UNREADABLE: later('The system refuses to read the file of the session. Nothing was written; mend its permissions.'),
   SIDECAR_CORRUPT: refusal('The file of the session is no whole session. It was left as it is; see its backup.'),
   SIDECAR_ENCODING: refusal('The file of the session has bytes that are not UTF-8. It was left as it is; mend it by hand.'),
   SIDECAR_TOO_LARGE: refusal(
@@ -118,6 +119,8 @@ export const REFUSALS = {
   ),
   PROJECTS_UNREADABLE: refusal('projects.json is no list of projects. It was left as it is; mend it or move it away first.'),
   TOMBSTONES_UNSUPPORTED: refusal('The list of deleted sessions has a form that this server does not know. It was left as it is.'),
+
+  PIN_LIMIT: refusal('As many conversations are pinned as the Web UI allows. Nothing was changed; unpin one first.'),
 
   TITLE_IN_USE: refusal('Another session has this title. Choose another.'),
   TITLE_TOO_LONG: refusal('A title has at most 100 characters. Nothing was changed.'),

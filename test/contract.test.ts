@@ -22,11 +22,6 @@ const SCHEMA = join(import.meta.dirname, '..', 'schema', 'schema.graphql');
 /** Names that other issues bring: a type stands for itself and all its fields. */
 const PENDING: Readonly<Record<string, readonly string[]>> = {
   'Web UI': [
-    'Query.projects',
-    'Profile.webUi',
-    'WebUiStore',
-    'Project',
-    'Session.project',
     'Session.pendingTurn',
     'PendingTurn',
     'Mutation.repairStalePending',
@@ -35,11 +30,6 @@ const PENDING: Readonly<Record<string, readonly string[]>> = {
     'Mutation.startCompressionRecovery',
     'Mutation.restoreFromBackup',
     'Mutation.materializeSidecars',
-    'Mutation.rebuildSessionIndex',
-    'Mutation.createProject',
-    'Mutation.renameProject',
-    'Mutation.deleteProject',
-    'Mutation.moveSession',
   ],
   doctor: ['Query.doctor', 'DoctorReport', 'Finding'],
 };

@@ -6,6 +6,7 @@ import Database from 'better-sqlite3';
 import { CaduceusError } from '../errors.ts';
 import { defaultProfile, workProfile, writeContent } from './demo-content.ts';
 import type { DemoContent } from './demo-lineages.ts';
+import { writeWebUi } from './demo-web-ui.ts';
 import { createStateDb } from './state-db-schema.ts';
 
 /** Lies beside `state.db` and says that the store is ours to replace. */
@@ -17,12 +18,12 @@ const LOCK_STALE_MS = 10_000;
 const LOCK_POLL_MS = 50;
 
 export interface DemoHome {
-  /** A Hermes home: a store of its own and one of a profile called work; `webui/` comes with the first live turn. */
+  /** A Hermes home: a store of its own, one of a profile called work, and the folder `webui`. */
   readonly home: string;
 }
 
 /**
- * Makes `dir` a Hermes home with the demo's two stores, unless it holds them already and they are fresh. Nothing outside `dir` is
+ * Makes `dir` a Hermes home with the demo's two stores and a Web UI, unless it holds them already and they are fresh. Nothing outside `dir` is
  * touched. `now` is in epoch seconds. Throws CaduceusError DEMO_DIRECTORY_IN_USE when there is a store without the demo's marker.
  */
 export async function ensureDemoHome(dir: string, now: number = Date.now() / 1000): Promise<DemoHome> {
@@ -82,7 +83,9 @@ async function makeDemo(home: string, now: number): Promise<void> {
   await rm(webUiDir(home), { recursive: true, force: true });
   const [main, work] = storesOf(home);
   await makeStore(work, workProfile(now));
-  await makeStore(main, defaultProfile(now));
+  const content = defaultProfile(now);
+  writeWebUi(webUiDir(home), content, now);
+  await makeStore(main, content);
   await writeMarker(home, 'complete', now);
 }
 

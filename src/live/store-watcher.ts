@@ -5,7 +5,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
-/** After an event of the folder the store is looked at at once and again after these times. */
+/** After an event of the folder the store is looked at at once and again after these times; a commit is readable only behind its last event. */
 const FOLLOW_UP_MS = [1, 3, 10, 40] as const;
 const SAFETY_POLL_MS = 250;
 /** When changes come that no event announced, the watch can't be trusted and this poll takes over. */
@@ -16,6 +16,8 @@ export interface WatchedStore {
   readonly path: string;
   /** Looks for changes and reports whether there were any. */
   readonly check: () => Promise<boolean>;
+  /** Watches what lies beside the store, until the returned function is called. */
+  readonly watchBeside?: (listener: () => void) => () => void;
   /** Hears of a look that failed; the watch goes on. */
   readonly onError: (error: unknown) => void;
 }
@@ -24,10 +26,11 @@ export class StoreWatcher {
   readonly #store: WatchedStore;
   #users = 0;
   #folder: FSWatcher | null = null;
-  #timers = new Set<NodeJS.Timeout>();
+  #followUp: NodeJS.Timeout | null = null;
   #poll: NodeJS.Timeout | null = null;
   #lastEventAt = 0;
   #silentChanges = 0;
+  #unwatchBeside: () => void = () => {};
 
   constructor(store: WatchedStore) {
     this.#store = store;
@@ -64,15 +67,17 @@ export class StoreWatcher {
       // No such folder, or a file system that can't be watched: the poll finds what happens.
       this.#folder = null;
     }
+    this.#unwatchBeside = this.#store.watchBeside?.(() => this.#onEvent()) ?? (() => {});
     this.#schedulePoll();
   }
 
   #stop(): void {
+    this.#unwatchBeside();
     this.#dropWatch();
     if (this.#poll !== null) clearTimeout(this.#poll);
     this.#poll = null;
-    for (const timer of this.#timers) clearTimeout(timer);
-    this.#timers.clear();
+    if (this.#followUp !== null) clearTimeout(this.#followUp);
+    this.#followUp = null;
     this.#silentChanges = 0;
   }
 
@@ -84,15 +89,22 @@ export class StoreWatcher {
   #onEvent(): void {
     this.#lastEventAt = performance.now();
     void this.#look();
-    // A follow-up that waits already covers this event as well.
-    if (this.#timers.size > 0) return;
-    for (const ms of FOLLOW_UP_MS) {
-      const timer = setTimeout(() => {
-        this.#timers.delete(timer);
+    this.#scheduleFollowUp(0);
+  }
+
+  /** Instead of the one that waits: what it was for is looked at sooner now. */
+  #scheduleFollowUp(step: number): void {
+    if (this.#followUp !== null) clearTimeout(this.#followUp);
+    this.#followUp = null;
+    const ms = FOLLOW_UP_MS[step];
+    if (ms === undefined) return;
+    this.#followUp = setTimeout(
+      () => {
+        this.#scheduleFollowUp(step + 1);
         void this.#look();
-      }, ms);
-      this.#timers.add(timer);
-    }
+      },
+      ms - (FOLLOW_UP_MS[step - 1] ?? 0),
+    );
   }
 
   #schedulePoll(): void {

@@ -23,7 +23,8 @@ export class StoreWatches {
       await store.check();
       return changed;
     };
-    const watcher = new StoreWatcher({ path: store.path, check, onError: this.#onError });
+    const watchBeside = (listener: () => void) => store.watchBeside(listener);
+    const watcher = new StoreWatcher({ path: store.path, check, watchBeside, onError: this.#onError });
     const stopListening = store.onSessions(() => {
       changed = true;
     });

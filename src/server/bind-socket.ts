@@ -6,13 +6,13 @@ import type { IncomingMessage } from 'node:http';
 import { CloseCode, type Server } from 'graphql-ws';
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
+import type { Send } from './deliver.ts';
 import { createErrorMask } from './mask-error.ts';
 
 /** What the protocol's hooks know of a socket. */
 export interface SocketFacts {
   readonly request: IncomingMessage;
-  /** Resolves when the socket has taken the text. */
-  readonly send: (text: string) => Promise<void>;
+  readonly send: Send;
 }
 
 export interface BindOptions {
@@ -27,15 +27,14 @@ export function bindSocket(server: Server<SocketFacts>, socket: WebSocket, reque
   const mask = createErrorMask(log);
   const stopPings = askWhetherAlive(socket, pingMs);
   // Whoever is gone gets nothing more, and that is no failure.
-  const send = (data: string) =>
-    new Promise<void>((resolve) => {
-      if (socket.readyState === socket.OPEN) socket.send(data, () => resolve());
-      else resolve();
-    });
+  const send: Send = (text, taken) => {
+    if (socket.readyState === socket.OPEN) socket.send(text, taken);
+    else taken();
+  };
   const closed = server.opened(
     {
       protocol: socket.protocol,
-      send,
+      send: (text) => new Promise((resolve) => send(text, resolve)),
       close: (code, reason) => socket.close(code, reason),
       onMessage: (handle) => {
         socket.on('message', (data) => {

@@ -4,11 +4,13 @@
  */
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 
+/** Calls `taken` when the socket has taken the text: until then the source is not asked for more. */
+export type Send = (text: string, taken: () => void) => void;
+
 export interface Delivery {
   /** Of the operation, as the client chose it. */
   readonly id: string;
-  /** Resolves when the socket has taken the text: until then the source is not asked for more. */
-  readonly send: (text: string) => Promise<void>;
+  readonly send: Send;
   /** Stops the source. */
   readonly abort: AbortController;
 }
@@ -20,15 +22,20 @@ export interface Delivery {
 export function deliver(source: AsyncIterable<ExecutionResult>, { id, send, abort }: Delivery): AsyncIterableIterator<ExecutionResult> {
   const results = source[Symbol.asyncIterator]();
   const head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
-  const sendAll = async (): Promise<IteratorResult<ExecutionResult>> => {
-    for (;;) {
-      const { value, done } = await results.next();
-      if (done || abort.signal.aborted) return { value: undefined, done: true };
-      await send(`${head}${textOf(value)}}`);
-    }
-  };
   return {
-    next: sendAll,
+    next: () =>
+      new Promise((resolve, reject) => {
+        const ask = () => void results.next().then(onResult, reject);
+        const onResult = ({ value, done }: IteratorResult<ExecutionResult>) => {
+          if (done || abort.signal.aborted) return resolve({ value: undefined, done: true });
+          try {
+            send(`${head}${textOf(value)}}`, ask);
+          } catch (error) {
+            reject(error);
+          }
+        };
+        ask();
+      }),
     // Aborts before it asks the source to end: a source that waits for its next event would not hear it otherwise.
     return: async () => {
       abort.abort();

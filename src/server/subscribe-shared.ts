@@ -18,7 +18,9 @@ import {
 } from 'graphql';
 import { isShared } from '../shared-payload.ts';
 
-type Executed = Map<string, Promise<ExecutionResult>>;
+/** A result as the iterator that all its readers share hands it out. */
+type Given = IteratorYieldResult<ExecutionResult>;
+type Executed = Map<string, Given | Promise<Given>>;
 
 export interface SubscribeOptions {
   /** What a client hears of an error. */
@@ -49,9 +51,12 @@ export async function subscribeShared(
 
 const executed = new WeakMap<object, Executed>();
 
-async function execute(args: ValidatedSubscriptionArgs, payload: unknown, mask: SubscribeOptions['mask']): Promise<ExecutionResult> {
+/** At once where nothing has to be loaded. */
+function execute(args: ValidatedSubscriptionArgs, payload: unknown, mask: SubscribeOptions['mask']): Given | Promise<Given> {
   (args.contextValue as { readonly reset: () => void }).reset();
-  return masked(await executeSubscriptionEvent({ ...args, rootValue: payload }), mask);
+  const result = executeSubscriptionEvent({ ...args, rootValue: payload });
+  const given = (value: ExecutionResult): Given => ({ value: masked(value, mask), done: false });
+  return result instanceof Promise ? result.then(given) : given(result as ExecutionResult);
 }
 
 function masked(result: ExecutionResult, mask: SubscribeOptions['mask']): ExecutionResult {
@@ -59,41 +64,42 @@ function masked(result: ExecutionResult, mask: SubscribeOptions['mask']): Execut
   return { ...result, errors: result.errors.map((error) => mask(error) as GraphQLError) };
 }
 
-/** Written by hand: each generator between a source and a socket costs as much as the rest of a delivery. */
+/** Written by hand, and without `async`: each generator and each promise between a source and a socket is paid for at every delivery. */
 class Results implements AsyncIterableIterator<ExecutionResult> {
   readonly #source: AsyncIterator<unknown>;
   readonly #mask: SubscribeOptions['mask'];
-  readonly #execute: (payload: unknown) => Promise<ExecutionResult>;
+  readonly #execute: (payload: unknown) => Given | Promise<Given>;
   #failed = false;
 
-  constructor(source: AsyncIterator<unknown>, mask: SubscribeOptions['mask'], executeOn: (payload: unknown) => Promise<ExecutionResult>) {
+  constructor(source: AsyncIterator<unknown>, mask: SubscribeOptions['mask'], executeOn: (payload: unknown) => Given | Promise<Given>) {
     this.#source = source;
     this.#mask = mask;
     this.#execute = executeOn;
   }
 
-  /** A source that fails is the last result. */
-  async next(): Promise<IteratorResult<ExecutionResult>> {
-    if (this.#failed) return { value: undefined, done: true };
-    let event: IteratorResult<unknown>;
-    try {
-      event = await this.#source.next();
-    } catch (error) {
-      this.#failed = true;
-      return { value: { errors: [this.#mask(error) as GraphQLError] }, done: false };
-    }
-    return event.done ? { value: undefined, done: true } : { value: await this.#execute(event.value), done: false };
+  next(): Promise<IteratorResult<ExecutionResult>> {
+    return this.#failed ? Promise.resolve(DONE) : this.#source.next().then(this.#onEvent, this.#onFailure);
   }
 
   async return(): Promise<IteratorResult<ExecutionResult>> {
     await this.#source.return?.();
-    return { value: undefined, done: true };
+    return DONE;
   }
 
   [Symbol.asyncIterator](): this {
     return this;
   }
+
+  readonly #onEvent = ({ value, done }: IteratorResult<unknown>) => (done ? DONE : this.#execute(value));
+
+  /** A source that fails is the last result. */
+  readonly #onFailure = (error: unknown): Given => {
+    this.#failed = true;
+    return { value: { errors: [this.#mask(error) as GraphQLError] }, done: false };
+  };
 }
+
+const DONE: IteratorReturnResult<undefined> = { value: undefined, done: true };
 
 let lastNumber = 0;
 const numbers = new WeakMap<DocumentNode, number>();

@@ -36,7 +36,8 @@ export class Catalogue implements LineageGraph<SessionEntry> {
   readonly #stored = new Map<string, SessionEntry>();
   #version = 0;
   #storedVersion: object = {};
-  #totalRows = 0;
+  #storedShape: object = {};
+  #storedRows = 0;
 
   constructor(overlay: EntryOverlay | null = null) {
     this.#overlay = overlay;
@@ -47,13 +48,14 @@ export class Catalogue implements LineageGraph<SessionEntry> {
     return this.#version;
   }
 
-  get size(): number {
-    return this.#entries.size;
+  /** Sessions that state.db has. */
+  get storedSize(): number {
+    return this.#ofStore.size;
   }
 
-  /** Message rows that the counted sessions have together, of any state. */
-  get totalRows(): number {
-    return this.#totalRows;
+  /** Message rows that these have together, of any state. */
+  get storedRows(): number {
+    return this.#storedRows;
   }
 
   get(id: string): SessionEntry | undefined {
@@ -70,7 +72,7 @@ export class Catalogue implements LineageGraph<SessionEntry> {
   }
 
   get storedEntries(): StoredEntries {
-    return { version: this.#storedVersion, entries: () => this.#ofStore.values() };
+    return { version: this.#storedVersion, shape: this.#storedShape, entries: () => this.#ofStore.values() };
   }
 
   /** Kept apart where an overlay makes other entries of them. */
@@ -140,15 +142,22 @@ export class Catalogue implements LineageGraph<SessionEntry> {
   /** Takes over new states of sessions in state.db (undefined: gone) and returns what really changed. */
   apply(states: Iterable<readonly [string, SessionEntry | undefined]>): CatalogueChange[] {
     const overlay = this.#overlay;
-    if (overlay === null) return this.#take(states);
     this.#storedVersion = {};
+    if (overlay === null) return this.#take(states);
     const composed: [string, SessionEntry | undefined][] = [];
     for (const [id, stored] of states) {
+      const before = this.#stored.get(id);
+      this.#countRows(before, stored);
+      if (!isSameShape(before, stored)) this.#storedShape = {};
       if (stored === undefined) this.#stored.delete(id);
       else this.#stored.set(id, stored);
       composed.push([id, overlay.compose(id, stored)]);
     }
     return this.#take(composed);
+  }
+
+  #countRows(before: SessionEntry | undefined, after: SessionEntry | undefined): void {
+    this.#storedRows += (after?.stats?.total ?? 0) - (before?.stats?.total ?? 0);
   }
 
   /** Composes sessions again: what lies beside state.db changed. */
@@ -170,15 +179,18 @@ export class Catalogue implements LineageGraph<SessionEntry> {
     for (const [id, after] of states) {
       const before = this.#entries.get(id);
       if (before === undefined && after === undefined) continue;
+      if (this.#overlay === null) this.#countRows(before, after);
       changes.push({ before, after });
       touched.add(id);
       // A session that appears, goes, or ends by compression changes what its children are.
       for (const child of this.#children.get(id) ?? []) touched.add(child);
       if (before?.parentId !== after?.parentId) moved.push(id);
-      this.#unlink(before);
+      // One that stays where it was keeps its place among the children of its parent.
+      const isMoved = before?.parentId !== after?.parentId || before?.delegateFrom !== after?.delegateFrom;
+      if (isMoved) this.#unlink(before);
       if (after === undefined) this.#entries.delete(id);
       else this.#entries.set(id, after);
-      this.#link(after);
+      if (isMoved) this.#link(after);
     }
     if (changes.length === 0) return changes;
     this.#version++;
@@ -305,14 +317,12 @@ export class Catalogue implements LineageGraph<SessionEntry> {
 
   #link(entry: SessionEntry | undefined): void {
     if (entry === undefined) return;
-    this.#totalRows += entry.stats?.total ?? 0;
     if (entry.parentId !== null) addTo(this.#children, entry.parentId, entry.id);
     if (typeof entry.delegateFrom === 'string') addTo(this.#delegates, entry.delegateFrom, entry.id);
   }
 
   #unlink(entry: SessionEntry | undefined): void {
     if (entry === undefined) return;
-    this.#totalRows -= entry.stats?.total ?? 0;
     if (entry.parentId !== null) this.#children.get(entry.parentId)?.delete(entry.id);
     if (typeof entry.delegateFrom === 'string') this.#delegates.get(entry.delegateFrom)?.delete(entry.id);
   }
@@ -326,6 +336,27 @@ export class Catalogue implements LineageGraph<SessionEntry> {
     return found;
   }
 }
+
+/** Whether a session is the same but for what was said in it. */
+function isSameShape(a: SessionEntry | undefined, b: SessionEntry | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  const isSpoken = ({ stats }: SessionEntry) => stats === null || stats.total > 0;
+  return isSpoken(a) === isSpoken(b) && SHAPE.every((key) => a[key] === b[key]);
+}
+
+const SHAPE = [
+  'source',
+  'title',
+  'parentId',
+  'endReason',
+  'endedAt',
+  'archived',
+  'pinned',
+  'branchedFrom',
+  'delegateFrom',
+  'resetFrom',
+  'sessionKey',
+] as const;
 
 function newest(entries: readonly SessionEntry[]): number | null {
   let recency: number | null = null;

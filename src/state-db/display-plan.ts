@@ -6,7 +6,7 @@
  */
 import { idList, type StoreConnection } from './connection.ts';
 import type { SqlRow } from './decode.ts';
-import { projectLogicalMessages } from './logical-message.ts';
+import { liveByUid, liveTwin, projectLogicalMessages } from './logical-message.ts';
 import { decodeMessage, MESSAGE_COLUMNS, type MessageRecord } from './message-row.ts';
 import type { StoreReading } from './store-reading.ts';
 import { inViewSql, isVisibleSql } from './visibility.ts';
@@ -109,18 +109,28 @@ function repeatedSlots(
   indexes: readonly number[],
 ): Map<number, MessageRecord[]> {
   if (indexes.length === 0) return new Map();
-  const visible = inViewSql(connection.shape, 'DISPLAY', 'm');
+  const { shape } = connection;
+  // Nothing in the lists may name the row that is looked at: they are made once, not once a row.
   const rows = connection.all(
-    `SELECT r.value ->> 'c' AS c, ${messageColumns(connection, 'm')}
-     FROM json_each(?) r CROSS JOIN messages m ON m.session_id = r.value ->> 's'
-     WHERE ${visible} AND m.display_order IN (
-       SELECT o.display_order FROM messages o WHERE o.session_id = r.value ->> 's' AND ${inViewSql(connection.shape, 'DISPLAY', 'o')}
-       GROUP BY o.display_order HAVING COUNT(*) > 1)
+    `WITH asked(c, s) AS MATERIALIZED (SELECT value ->> 'c', value ->> 's' FROM json_each(?)),
+     repeated(c, slot) AS (
+       SELECT asked.c, o.display_order FROM asked CROSS JOIN messages o ON o.session_id = asked.s
+       WHERE ${inViewSql(shape, 'DISPLAY', 'o')} GROUP BY 1, 2 HAVING COUNT(*) > 1)
+     SELECT asked.c AS c, ${messageColumns(connection, 'm')}
+     FROM asked CROSS JOIN messages m ON m.session_id = asked.s
+     WHERE ${inViewSql(shape, 'DISPLAY', 'm')}
+       AND ((asked.c, m.display_order) IN (SELECT c, slot FROM repeated) ${shape.hasColumn('messages', 'message_uid') ? APART_SQL : ''})
      ORDER BY m.id`,
     [JSON.stringify(indexes.map((index) => ({ c: index, s: conversations[index]?.[0] ?? '' })))],
   );
   return groupRows(rows);
 }
+
+/** Archived rows and the live ones of the same uid, where a compaction gave them different slots (Z13 of the writes); they keep their time. */
+const APART_SQL = `OR m.id IN (
+  SELECT iif(k.value = 0, o.id, n.id) FROM asked CROSS JOIN messages o ON o.session_id = asked.s AND o.active = 0
+  CROSS JOIN messages n ON n.session_id = asked.s AND n.active = 1 AND n.timestamp = o.timestamp
+  CROSS JOIN json_each('[0,1]') k WHERE n.message_uid = o.message_uid AND n.display_order <> o.display_order)`;
 
 function planByKey(rows: readonly MessageRecord[]): DisplayPlan {
   const suppressed = new Set(rows.map((row) => row.rowId));
@@ -137,8 +147,9 @@ function planByKey(rows: readonly MessageRecord[]): DisplayPlan {
 /** The row with the highest active, then the highest id, represents its slot (8.1 rule 2). */
 function planBySlot(rows: readonly MessageRecord[]): DisplayPlan {
   const slots = new Map<string, MessageRecord[]>();
+  const liveSlots = liveByUid(rows, ({ displayOrder }) => displayOrder ?? '');
   for (const row of rows) {
-    const slot = row.displayOrder ?? '';
+    const slot = liveTwin(row, liveSlots) ?? row.displayOrder ?? '';
     const known = slots.get(slot);
     if (known === undefined) slots.set(slot, [row]);
     else known.push(row);

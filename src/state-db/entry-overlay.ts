@@ -8,6 +8,8 @@ import type { SessionEntry } from './session-record.ts';
 export interface StoredEntries {
   /** Another object when one of them changed. */
   readonly version: object;
+  /** Another object when one came, went, or changed in more than what was said in it. */
+  readonly shape: object;
   entries(): Iterable<SessionEntry>;
 }
 

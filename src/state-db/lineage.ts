@@ -300,7 +300,10 @@ export function leaseKey(graph: LineageGraph, start: LineageNode): string {
   return current.id;
 }
 
-/** What is deleted with s: delegates that name it, and its children that carry a delegate marker, recursively; never s itself. */
+/**
+ * What is deleted with s: delegates that name it, and its children that carry a delegate marker, recursively; never s itself. A branch of its
+ * parent stays, also with the marker of a delegate that it took over with the configuration (`field-cases` F63).
+ */
 export function delegateCascade(graph: LineageGraph & { delegatesOf(id: string): readonly LineageNode[] }, start: LineageNode): string[] {
   const found: string[] = [];
   const seen = new Set([start.id]);
@@ -309,7 +312,7 @@ export function delegateCascade(graph: LineageGraph & { delegatesOf(id: string):
     if (id === undefined) break;
     const marked = graph.children(id).filter((child) => child.delegateFrom !== null);
     for (const node of [...graph.delegatesOf(id), ...marked]) {
-      if (seen.has(node.id)) continue;
+      if (seen.has(node.id) || (node.parentId !== null && node.branchedFrom === node.parentId)) continue;
       seen.add(node.id);
       found.push(node.id);
       queue.push(node.id);

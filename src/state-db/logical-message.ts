@@ -20,14 +20,15 @@ export interface LogicalMessage {
 }
 
 /**
- * The visible messages of one or more sessions, each once, in display order (8.3). Rewound rows and rows that are meant for the model only
+ * The visible messages of one or more sessions, each once, in display order (8.3, and Z13 of the writes). Rewound rows and rows that are meant for the model only
  * are left out; the order of `rows` does not matter.
  */
 export function projectLogicalMessages(rows: readonly MessageRecord[]): LogicalMessage[] {
   const groups = new Map<string, MessageRecord[]>();
-  for (const row of sortByRowId(rows)) {
-    if (row.state === 'REWOUND' || isModelOnly(row)) continue;
-    const key = logicalKey(row);
+  const visible = sortByRowId(rows).filter((row) => row.state !== 'REWOUND' && !isModelOnly(row));
+  const liveKeys = liveByUid(visible, logicalKey);
+  for (const row of visible) {
+    const key = liveTwin(row, liveKeys) ?? logicalKey(row);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [row]);
     else group.push(row);
@@ -38,6 +39,29 @@ export function projectLogicalMessages(rows: readonly MessageRecord[]): LogicalM
     const representative = group.reduce((best, row) => (best.active && !row.active ? best : row), first);
     return [{ representative, slotRowId: first.rowId, rowIds: group.map((row) => row.rowId), copies: group.length }];
   });
+}
+
+/** What `place` gives for the live rows, by their session, uid and time. */
+export function liveByUid(rows: readonly MessageRecord[], place: (row: MessageRecord) => string): Map<string, string> {
+  return new Map(
+    rows.flatMap((row) => {
+      const key = row.active ? uidKey(row) : null;
+      return key === null ? [] : [[key, place(row)] as const];
+    }),
+  );
+}
+
+/**
+ * What `live` holds of the row that says in a message's place what this archived one said before: a prune keeps the earlier body under the
+ * message's uid and time, and a person sees one of the two (`spec/state-db-writes.md` Z13).
+ */
+export function liveTwin(row: MessageRecord, live: ReadonlyMap<string, string>): string | undefined {
+  const key = row.active ? null : uidKey(row);
+  return key === null ? undefined : live.get(key);
+}
+
+function uidKey({ sessionId, messageUid, timestamp }: MessageRecord): string | null {
+  return messageUid && timestamp !== null ? JSON.stringify([sessionId, messageUid, timestamp]) : null;
 }
 
 /**

@@ -91,7 +91,7 @@ function details({ connection, catalogue, generation }: OpenStore): Known & { co
   return {
     schemaVersion: typeof version === 'number' ? version : null,
     journalMode: connection.journalMode(),
-    counts: catalogue === null ? null : { sessionCount: catalogue.size, messageCount: catalogue.totalRows },
+    counts: catalogue === null ? null : { sessionCount: catalogue.storedSize, messageCount: catalogue.storedRows },
     searchDegraded: searchProblem(connection, index) !== null,
     search: {
       layout: index.layout,

@@ -72,7 +72,6 @@ export class StoreAccess {
   /** Pieces of work that want the store for themselves. */
   #suspensions = 0;
   #unfollow: (() => void) | null = null;
-  #unwatch: (() => void) | null = null;
 
   constructor(path: string, options: StoreAccessOptions) {
     this.path = path;
@@ -148,13 +147,12 @@ export class StoreAccess {
 
   onEvent(listener: (event: StoreEvent) => void): () => void {
     this.#listeners.add(listener);
-    // What lies beside the store is watched while somebody wants to hear of it.
-    this.#unwatch ??= this.#options.overlay?.onChange(() => void this.check()) ?? null;
-    return () => {
-      if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;
-      this.#unwatch?.();
-      this.#unwatch = null;
-    };
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Calls when what lies beside the store may be another, which `check` then tells; watches it until the returned function is called. */
+  watchBeside(listener: () => void): () => void {
+    return this.#options.overlay?.onChange(listener) ?? (() => {});
   }
 
   /** Closes the store for work that wants it for itself: until the function that this gives is called, reads are told that it is busy. */
@@ -181,8 +179,6 @@ export class StoreAccess {
     this.#closed = true;
     this.#unfollow?.();
     this.#unfollow = null;
-    this.#unwatch?.();
-    this.#unwatch = null;
     this.#cancelMaintenance();
     this.#opened?.connection.close();
     this.#opened = null;
@@ -334,12 +330,12 @@ export class StoreAccess {
         patientPass(() => sync.delta()),
       );
       if (sync.rowsDamaged) this.#noteHealth('CORRUPT');
-      if (catalogue.size <= INLINE_SESSIONS)
+      if (catalogue.storedSize <= INLINE_SESSIONS)
         await this.#emitChanges(
           opened,
           patientPass(() => sync.scan()),
         );
-      if (catalogue.size <= INLINE_SESSIONS && catalogue.totalRows <= INLINE_ROWS)
+      if (catalogue.storedSize <= INLINE_SESSIONS && catalogue.storedRows <= INLINE_ROWS)
         await this.#emitChanges(
           opened,
           patientPass(() => sync.sweep()),

@@ -257,6 +257,10 @@ export class StateDbStore extends MessageStore implements SessionStore {
     });
   }
 
+  watchBeside(listener: () => void): () => void {
+    return this.access.watchBeside(listener);
+  }
+
   onHealth(listener: () => void): () => void {
     return this.access.onEvent((event) => {
       if (event.kind === 'HEALTH') listener();

@@ -74,9 +74,13 @@ export interface NewMessage {
   readonly lease: Lease | null;
   /** Called with the row right before the commit. */
   readonly beforeCommit?: ((appended: AppendedMessage) => void) | undefined;
+  /** Called once the store or a file has the message, so that it outlives this process; it may wait there. */
+  readonly onKept?: ((outcome: AppendOutcome) => void) | undefined;
 }
 
 interface Entry extends NewMessage {
+  /** The session that was named, which may lead to another. */
+  readonly sessionId: string;
   readonly enqueuedAt: number;
   wasTried: boolean;
   readonly waiting: ((settlement: Settlement) => void)[];
@@ -109,6 +113,9 @@ const HOPELESS: ReadonlySet<string> = new Set<RefusalCode>([
   'NO_LIVE_CONTINUATION',
 ]);
 
+/** Refusals of what is in a spool file, and not of the store. */
+const OF_THE_FILE: ReadonlySet<string> = new Set<RefusalCode>(['SESSION_CLOSED', 'VALIDATION']);
+
 export class AppendQueue {
   readonly #options: AppendQueueOptions;
   readonly #lock = new DrainLock();
@@ -120,7 +127,7 @@ export class AppendQueue {
   readonly #spooled = new Set<string>();
   /** Sessions that were looked for in the spool since this process began. */
   readonly #looked = new Set<string>();
-  readonly #draining = new Set<string>();
+  readonly #draining = new Map<string, Promise<void>>();
   #lastRebuild: number | null = null;
 
   constructor(options: AppendQueueOptions) {
@@ -132,13 +139,23 @@ export class AppendQueue {
     return this.#queues.size > 0;
   }
 
+  /** Whether anything is to be tried again: what waits in memory, or what went to the spool because the store failed. */
+  get hasPending(): boolean {
+    return this.isHolding || [...this.#spooled].some((id) => this.#problems.has(id));
+  }
+
+  /** Whether a message waits in memory alone. */
+  holds(sessionId: string, uid: string): boolean {
+    return this.#queues.get(this.#follow(sessionId))?.some((entry) => entry.uid === uid) === true;
+  }
+
   /**
    * Takes a message, which carries its uid, and answers when its fate is known: written, or waiting. Throws `WriteRefused` for a message that
    * is not taken, because no repeat could write it (A9c: after it was kept as a dead letter).
    */
   async append(sessionId: string, message: NewMessage): Promise<AppendOutcome> {
     const id = this.#follow(sessionId);
-    const settled = new Promise<Settlement>((resolve) => this.#enqueue(id, message, resolve));
+    const settled = new Promise<Settlement>((resolve) => this.#enqueue(id, { ...message, sessionId }, resolve));
     void this.#drain(id);
     const settlement = await settled;
     if ('error' in settlement) throw settlement.error;
@@ -161,14 +178,13 @@ export class AppendQueue {
   /** Tries what waits for a session, from the spool and from memory. */
   async flush(sessionId: string): Promise<{ readonly remaining: number; readonly problem: WriteRefused | null }> {
     const id = this.#follow(sessionId);
-    await this.#look(id);
-    await this.#drain(id);
+    await this.#tryAgain(id);
     return { remaining: this.#queues.get(id)?.length ?? 0, problem: this.#problems.get(id) ?? null };
   }
 
   /** Tries everything that waits in memory or that this process spooled. */
   async flushAll(): Promise<void> {
-    for (const id of new Set([...this.#queues.keys(), ...this.#spooled])) await this.#drain(id);
+    for (const id of new Set([...this.#queues.keys(), ...this.#spooled])) await this.#tryAgain(id);
   }
 
   /**
@@ -192,7 +208,9 @@ export class AppendQueue {
   spoolAll(): number {
     let lost = 0;
     for (const [id, queue] of this.#queues) {
+      const entries = [...queue];
       moveToSpool(this.#options.spool, id, queue, ({ message }) => message);
+      for (const entry of entries.slice(0, entries.length - queue.length)) this.#answerKept(id, entry, 'QUEUED');
       lost += queue.length;
     }
     return lost;
@@ -209,7 +227,7 @@ export class AppendQueue {
     }
   }
 
-  #enqueue(id: string, entry: NewMessage, resolve: (settlement: Settlement) => void): void {
+  #enqueue(id: string, entry: NewMessage & Pick<Entry, 'sessionId'>, resolve: (settlement: Settlement) => void): void {
     const queue = this.#queues.get(id) ?? [];
     this.#queues.set(id, queue);
     const known = queue.find(({ uid }) => uid === entry.uid);
@@ -227,43 +245,79 @@ export class AppendQueue {
         return;
       }
       this.#spooled.add(id);
-      if (oldest !== undefined) this.#answer(id, oldest, 'QUEUED', null, id);
+      if (oldest !== undefined) this.#answerKept(id, oldest, 'QUEUED');
       onEvent({ code: 'SPOOLED', sessionId: id, count: 1, reason: null });
     }
     queue.push({ ...entry, enqueuedAt: now(), wasTried: false, waiting: [resolve] });
   }
 
+  /** One that is under way may have failed already. */
+  async #tryAgain(id: string): Promise<void> {
+    await this.#draining.get(id);
+    await this.#drain(id);
+  }
+
   /** Works a session's queue off until it is empty or the store fails; one at a time in the store. */
-  async #drain(id: string): Promise<void> {
-    if (this.#draining.has(id)) return;
-    this.#draining.add(id);
-    try {
-      await this.#lock.run(() => this.#work(id));
-    } catch (error) {
-      // A defect of ours: whoever waits has to hear of it, and the messages stay.
-      for (const entry of this.#queues.get(id) ?? []) settle(entry, { error });
-    } finally {
-      this.#draining.delete(id);
-    }
-    // One that came between the end of the work and now would wait for ever.
-    if (this.#queues.get(id)?.some(({ waiting }) => waiting.length > 0)) await this.#drain(id);
+  #drain(id: string): Promise<void> {
+    const running = this.#draining.get(id);
+    if (running !== undefined) return running;
+    const drained = this.#lock
+      .run(() => this.#work(id))
+      .catch((error: unknown) => {
+        // A defect of ours: whoever waits has to hear of it, and the messages stay.
+        for (const entry of this.#queues.get(id) ?? []) settle(entry, { error });
+      })
+      .then(() => {
+        this.#draining.delete(id);
+        // One that came between the end of the work and now would wait for ever.
+        return this.#queues.get(id)?.some(({ waiting }) => waiting.length > 0) ? this.#drain(id) : undefined;
+      });
+    this.#draining.set(id, drained);
+    return drained;
   }
 
   async #work(id: string): Promise<void> {
-    await this.#look(id);
     for (;;) {
-      const stopped = await this.#drainSpool(id);
+      const obstacle = await this.#obstacle(id);
+      if (obstacle !== null) return this.#stop(id, obstacle);
       const head = this.#queues.get(id)?.[0];
-      if (stopped !== null) return this.#fail(id, stopped);
       if (head === undefined) return this.#clear(id);
       try {
         const { rowId, duplicate } = await this.#commit(id, head);
         this.#acknowledge(id, head, duplicate ? 'DUPLICATE' : 'COMMITTED', rowId, id);
       } catch (error) {
-        if (!(error instanceof WriteRefused)) throw error;
-        if (!(await this.#recover(id, head, error))) return;
+        if (error instanceof WriteRefused ? !(await this.#recover(id, head, error)) : this.#stumble(id, head, error)) return;
       }
     }
+  }
+
+  /** Why nothing newer may be written yet: older messages in the spool that can't be written either. Null: nothing is in the way. */
+  async #obstacle(id: string): Promise<WriteRefused | null> {
+    try {
+      await this.#look(id);
+      return await this.#drainSpool(id);
+    } catch (error) {
+      if (error instanceof WriteRefused) return error;
+      throw error;
+    }
+  }
+
+  #stop(id: string, error: WriteRefused): void {
+    if (QUARANTINED.has(error.code)) this.#divert(id, error);
+    else this.#fail(id, error);
+  }
+
+  /**
+   * A defect of ours, or a store with parts that nobody foresaw. Who sent the message hears of it; it counts as a failure like any other, so that
+   * it is kept in the spool in the end and does not hold up what follows for ever.
+   */
+  #stumble(id: string, head: Entry, error: unknown): true {
+    settle(head, { error });
+    this.#fail(
+      id,
+      new WriteRefused('INDETERMINATE', 'An older message of this session fails for a reason that nobody foresaw.', { cause: error }),
+    );
+    return true;
   }
 
   #commit(sessionId: string, entry: Entry): Promise<AppendedMessage> {
@@ -274,15 +328,35 @@ export class AppendQueue {
 
   /** True: go on with the next head. */
   async #recover(id: string, head: Entry, error: WriteRefused): Promise<boolean> {
-    if (QUARANTINED.has(error.code)) {
-      this.#divert(id, error);
-      return false;
-    }
     if (error.code === 'SESSION_CLOSED') return this.#reroute(id, head);
+    if (error.code === 'SESSION_ROW_MISSING' && this.#sendBack(id)) return true;
     if (HOPELESS.has(error.code)) return this.#refuse(id, head, error);
     if (error.code === 'FTS_INDEX_DAMAGED' && (await this.#mayRebuild())) return true;
-    this.#fail(id, error);
+    this.#stop(id, error);
     return false;
+  }
+
+  /**
+   * The continuation to which others were led is gone: what was meant for them goes back there, and finds its way anew. False: nobody was led
+   * here.
+   */
+  #sendBack(id: string): boolean {
+    const led = [...this.#reroutes.keys()].filter((source) => this.#follow(source) === id);
+    const queue = this.#queues.get(id) ?? [];
+    const strays = queue.filter(({ sessionId }) => led.includes(sessionId));
+    for (const source of led) this.#reroutes.delete(source);
+    if (strays.length === 0) return false;
+    this.#queues.set(
+      id,
+      queue.filter((entry) => !strays.includes(entry)),
+    );
+    this.#clear(id);
+    for (const entry of strays) this.#queues.set(entry.sessionId, [...(this.#queues.get(entry.sessionId) ?? []), entry]);
+    for (const sessionId of new Set(strays.map((entry) => entry.sessionId))) {
+      if (this.#spooled.has(id)) this.#spooled.add(sessionId);
+      void this.#drain(sessionId);
+    }
+    return true;
   }
 
   /** A9. */
@@ -300,8 +374,7 @@ export class AppendQueue {
     } catch (error) {
       if (!(error instanceof WriteRefused)) throw error;
       // The continuation was closed meanwhile, or it fails as the store does: the message stays where it is.
-      if (QUARANTINED.has(error.code)) this.#divert(id, error);
-      else this.#fail(id, error);
+      this.#stop(id, error);
       return false;
     }
     if (tip === null) return this.#refuse(id, head, new WriteRefused('NO_LIVE_CONTINUATION'));
@@ -349,8 +422,14 @@ export class AppendQueue {
     const isSafe = (entry: Entry) => !kept.has(entry) || diverted.divertFailed === null;
     this.#failures.delete(id);
     this.#problems.set(id, error);
+    // Never tried again by this process.
+    this.#spooled.delete(id);
     if (queue.length === 0) this.#queues.delete(id);
-    for (const entry of entries) this.#answer(id, entry, isSafe(entry) ? 'DIVERTED' : 'QUEUED', null, id);
+    for (const entry of entries) {
+      if (isSafe(entry)) this.#answerKept(id, entry, 'DIVERTED');
+      else this.#answer(id, entry, 'QUEUED', null, id);
+    }
+    if (entries.length === 0) return;
     onEvent({ code: 'DIVERTED', sessionId: id, count: entries.length, reason: error.code });
   }
 
@@ -368,9 +447,12 @@ export class AppendQueue {
         this.#spooled.add(id);
         onEvent({ code: 'STALLED', sessionId: id, count: written.length, reason: error.code });
       }
-      if (queue.length === 0) this.#queues.delete(id);
     }
-    for (const entry of entries) this.#answer(id, entry, 'QUEUED', null, id);
+    if (queue.length === 0) this.#queues.delete(id);
+    for (const entry of entries) {
+      if (queue.includes(entry)) this.#answer(id, entry, 'QUEUED', null, id);
+      else this.#answerKept(id, entry, 'QUEUED');
+    }
   }
 
   async #mayRebuild(): Promise<boolean> {
@@ -416,28 +498,36 @@ export class AppendQueue {
     if (stop === null) return null;
     onEvent({ code: 'SPOOL_STOPPED', sessionId: id, count: result.remaining, reason: stop.code });
     // A file that can't be used, or that somebody else replays, doesn't hold up the conversation; a store that fails does.
-    return stop.cause instanceof WriteRefused && stop.cause.code !== 'SESSION_CLOSED' ? stop.cause : null;
+    return stop.cause instanceof WriteRefused && !OF_THE_FILE.has(stop.cause.code) ? stop.cause : null;
   }
 
   #acknowledge(id: string, head: Entry, status: AppendStatus, rowId: string, effective: string): void {
     this.#remove(id, head);
     if ((this.#queues.get(id)?.length ?? 0) === 0) this.#clear(id);
-    this.#answer(id, head, status, rowId, effective);
+    this.#answerKept(id, head, status, rowId, effective);
+  }
+
+  /** For a message that the store or a file has. */
+  #answerKept(id: string, entry: Entry, status: AppendStatus, rowId: string | null = null, effective = id): void {
+    entry.onKept?.(this.#outcome(id, entry, status, rowId, effective));
+    this.#answer(id, entry, status, rowId, effective);
   }
 
   #answer(id: string, entry: Entry, status: AppendStatus, rowId: string | null, effective: string): void {
+    settle(entry, { outcome: this.#outcome(id, entry, status, rowId, effective) });
+  }
+
+  #outcome(id: string, entry: Entry, status: AppendStatus, rowId: string | null, effective: string): AppendOutcome {
     const problem = status === 'COMMITTED' || status === 'DUPLICATE' ? null : (this.#problems.get(id) ?? null);
-    settle(entry, {
-      outcome: {
-        status,
-        messageUid: entry.uid,
-        rowId,
-        sessionId: effective,
-        queueDepth: this.#queues.get(id)?.length ?? 0,
-        failureCount: this.#failures.get(id) ?? 0,
-        problem: problem === null ? null : { code: problem.code, message: problem.message },
-      },
-    });
+    return {
+      status,
+      messageUid: entry.uid,
+      rowId,
+      sessionId: effective,
+      queueDepth: this.#queues.get(id)?.length ?? 0,
+      failureCount: this.#failures.get(id) ?? 0,
+      problem: problem === null ? null : { code: problem.code, message: problem.message },
+    };
   }
 
   #remove(id: string, entry: Entry): void {

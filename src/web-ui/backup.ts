@@ -3,6 +3,7 @@
  */
 
 import { isUtf8 } from 'node:buffer';
+import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { InvalidInput } from '../errors.ts';
@@ -41,6 +42,11 @@ interface Copy {
   readonly bytes: Buffer;
   readonly signature: SidecarSignature;
   readonly fields: Fields | null;
+}
+
+/** Whether there is one, whatever it holds. */
+export function hasBackup(sessionsDir: string, id: string): boolean {
+  return isSidecarId(id) && existsSync(join(sessionsDir, `${sidecarName(id)}.bak`));
 }
 
 /** What there is to say of the session's backup; null for an id that has neither a file nor a backup. Throws `SidecarUnreadable`. */

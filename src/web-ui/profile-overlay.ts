@@ -11,12 +11,13 @@ import { readCronJobNames } from './cron-jobs.ts';
 import { type GatewaySession, readGatewaySessions } from './gateway-sessions.ts';
 import { composeList, DEFAULT_REQUEST, type ListInputs } from './list/compose-list.ts';
 import { NO_CONTEXT, type ProjectionContext } from './list/store-projection.ts';
+import { ownSidecars } from './own-sidecars.ts';
 import { isSameProfile } from './projects/projects-file.ts';
 import type { SidecarRow } from './sidecar/sidecar-row.ts';
 import { FileReading, type WebUiFacts, type WebUiHome } from './web-ui-home.ts';
 
 export interface ProfileOverlayOptions {
-  readonly home: Pick<WebUiHome, 'facts' | 'onChange'>;
+  readonly home: Pick<WebUiHome, 'facts' | 'onChange' | 'changes'>;
   readonly profile: string;
   /** The profile's own folder, which holds `cron` and `sessions`. */
   readonly profileHome: string;
@@ -26,8 +27,10 @@ export interface ProfileOverlayOptions {
 }
 
 /** Composing the list may use one part in so many of the time; what takes less than this is done at once. */
-const SHARE = 10;
+const SHARE = 20;
 const QUICK_MS = 5;
+/** What was said in sessions of the store is in their entries at once; what follows from it for others waits this long. */
+const SAID_MS = 2000;
 /** Profiles come and go seldom. */
 const NAMES_FRESH_MS = 1000;
 
@@ -36,7 +39,7 @@ const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 /** What one composition was made from. */
 interface Basis {
   readonly facts: WebUiFacts | null;
-  readonly storeVersion: object;
+  readonly stored: Pick<StoredEntries, 'version' | 'shape'>;
   readonly gateway: ReadonlyMap<string, GatewaySession>;
   readonly cronJobNames: ReadonlyMap<string, string>;
   readonly profiles: readonly string[];
@@ -50,6 +53,8 @@ export class ProfileOverlay implements EntryOverlay {
   readonly #changeListeners = new Set<() => void>();
   #known: ReadonlyMap<string, Known> = new Map();
   #basis: Basis | null = null;
+  /** Of the files by this server, up to the last composition. */
+  #changes = 0;
   #context: ProjectionContext = NO_CONTEXT;
   #unfollow: (() => void) | null = null;
   #last = { at: Number.NEGATIVE_INFINITY, cost: 0 };
@@ -74,14 +79,17 @@ export class ProfileOverlay implements EntryOverlay {
   }
 
   async settle(stored: StoredEntries): Promise<void> {
+    const { changes } = this.#options.home;
     const basis = await this.#read(stored);
-    const before = this.#basis;
-    if (before !== null && isSameBasis(before, basis)) return;
-    const wait = this.#last.at + this.#last.cost * SHARE - performance.now();
-    if (this.#last.cost > QUICK_MS && wait > 0) {
+    const change = this.#basis === null ? 'MORE' : changeOf(this.#basis, basis);
+    if (change === 'NONE') return;
+    const { at, cost } = this.#last;
+    const wait = at + (cost <= QUICK_MS ? 0 : Math.max(cost * SHARE, change === 'SAID' ? SAID_MS : 0)) - performance.now();
+    if (changes === this.#changes && wait > 0) {
       this.#lookLater(wait);
       return;
     }
+    this.#changes = changes;
     this.#basis = basis;
     this.#compose(basis, stored);
   }
@@ -119,7 +127,8 @@ export class ProfileOverlay implements EntryOverlay {
   async #read(stored: StoredEntries): Promise<Basis> {
     const facts = await this.#options.home.facts();
     const last = this.#basis;
-    if (facts === null) return { facts, storeVersion: stored.version, gateway: NOTHING, cronJobNames: NOTHING, profiles: [] };
+    if (facts === null)
+      return { facts, stored: { version: stored.version, shape: stored.shape }, gateway: NOTHING, cronJobNames: NOTHING, profiles: [] };
     const { profileHome, onError } = this.#options;
     const [gateway, cronJobNames, profiles] = await Promise.all([
       this.#gateway
@@ -131,7 +140,7 @@ export class ProfileOverlay implements EntryOverlay {
       this.#cron.read(join(profileHome, 'cron', 'jobs.json'), () => readCronJobNames(profileHome)),
       this.#profiles(),
     ]);
-    return { facts, storeVersion: stored.version, gateway, cronJobNames, profiles };
+    return { facts, stored: { version: stored.version, shape: stored.shape }, gateway, cronJobNames, profiles };
   }
 
   /** The same list while it says the same. */
@@ -161,7 +170,7 @@ export class ProfileOverlay implements EntryOverlay {
 
   #knownOf(facts: WebUiFacts, basis: Basis, stored: StoredEntries): Map<string, Known> {
     const { settings } = facts;
-    const sidecars = this.#ownSidecars(facts, basis.profiles);
+    const sidecars = ownSidecars(facts.sidecars.rows, this.#options.profile, basis.profiles);
     const claude = new Map(isSameProfile(this.#options.profile, null) ? facts.claude.map((row) => [row.id, row] as const) : []);
     const { rows } = composeList(this.#inputs(facts, basis, stored, [...sidecars.values()], claude), {
       ...DEFAULT_REQUEST,
@@ -178,14 +187,6 @@ export class ProfileOverlay implements EntryOverlay {
       window: null,
     });
     return new Map(rows.map((row) => [row.id, { row, sidecar: sidecars.get(row.id) ?? null, claude: claude.get(row.id) ?? null }]));
-  }
-
-  #ownSidecars({ sidecars }: WebUiFacts, profiles: readonly string[]): ReadonlyMap<string, SidecarRow> {
-    const { profile } = this.#options;
-    const others = new Set(profiles.filter((name) => !isSameProfile(name, profile)));
-    const isRoot = isSameProfile(profile, null);
-    const isOwn = (named: string | null) => isSameProfile(named, profile) || (isRoot && !others.has(named ?? ''));
-    return new Map([...sidecars.rows].filter(([, row]) => isOwn(row.profile)));
   }
 
   #inputs(
@@ -218,12 +219,10 @@ export class ProfileOverlay implements EntryOverlay {
   }
 }
 
-function isSameBasis(a: Basis, b: Basis): boolean {
-  return (
-    a.facts === b.facts &&
-    (a.storeVersion === b.storeVersion || a.facts === null) &&
-    a.gateway === b.gateway &&
-    a.cronJobNames === b.cronJobNames &&
-    a.profiles === b.profiles
-  );
+/** SAID: only what was said in sessions of the store is another. */
+function changeOf(a: Basis, b: Basis): 'NONE' | 'SAID' | 'MORE' {
+  const isSameBeside = a.facts === b.facts && a.gateway === b.gateway && a.cronJobNames === b.cronJobNames && a.profiles === b.profiles;
+  if (!isSameBeside) return 'MORE';
+  if (b.facts === null || a.stored.version === b.stored.version) return 'NONE';
+  return a.stored.shape === b.stored.shape ? 'SAID' : 'MORE';
 }

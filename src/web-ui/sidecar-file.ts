@@ -52,7 +52,7 @@ export async function openBackup(sessionsDir: string, sessionId: string): Promis
 async function openBeside(sessionsDir: string, name: string): Promise<OpenJournal | null> {
   try {
     // The directory itself may be a link, what is in it may not.
-    return await openJournal(join(await realpath(sessionsDir), name));
+    return await openJournal(join(await realpath(sessionsDir), name), true);
   } catch (error) {
     if (error instanceof JournalUnreadable) throw new SidecarUnreadable(error.cause);
     const code = systemCode(error);

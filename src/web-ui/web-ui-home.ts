@@ -7,9 +7,12 @@ import { join } from 'node:path';
 import type { ClaudeCodeRow } from '../claude-code/read-transcript.ts';
 import { ClaudeCodeCatalogue } from '../claude-code/transcript-catalogue.ts';
 import { systemCode } from '../live/journal/open-journal.ts';
+import { type IndexReading, indexPath } from './index-file/index-file.ts';
+import { type IndexHealth, indexHealth } from './index-file/rebuild-index.ts';
 import { type ProjectsReading, readProjects } from './projects/projects-file.ts';
 import { type ListSettings, parseListSettings, readListSettings } from './settings-file.ts';
 import { SidecarCatalogue, type SidecarSnapshot } from './sidecar/sidecar-catalogue.ts';
+import { inSidecarThread } from './sidecar/sidecar-threads.ts';
 import { SidecarUnreadable } from './sidecar-file.ts';
 import type { SidecarWatch } from './sidecar-watch.ts';
 import { readTombstones, tombstonesPath } from './tombstones.ts';
@@ -54,8 +57,10 @@ export class WebUiHome {
     settings: new FileReading<ListSettings>(),
     projects: new FileReading<ProjectsReading>(),
   };
+  readonly #index = new FileReading<IndexReading>();
   #facts: WebUiFacts | null = null;
-  #look: Promise<WebUiFacts | null> | null = null;
+  #look: { readonly facts: Promise<WebUiFacts | null>; readonly changes: number } | null = null;
+  #changes = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #cost = 0;
   #claude: { readonly at: number; readonly rows: readonly ClaudeCodeRow[] } | null = null;
@@ -70,15 +75,45 @@ export class WebUiHome {
 
   /** What there is now; null where no Web UI keeps sessions. Where the folder can't be listed, what was seen last. */
   async facts(): Promise<WebUiFacts | null> {
-    if (this.#look !== null) return this.#look;
+    const running = this.#look;
+    if (running !== null) {
+      if (running.changes === this.#changes) return running.facts;
+      // It began before a change of ours and may have passed the file.
+      await running.facts;
+      return this.facts();
+    }
     if (performance.now() - this.#lookedAt < Math.max(FRESH_MS, this.#cost * SHARE)) return this.#facts;
-    this.#look = this.#refresh().finally(() => {
+    const facts = this.#refresh().finally(() => {
       this.#look = null;
     });
-    return this.#look;
+    this.#look = { facts, changes: this.#changes };
+    return facts;
   }
 
-  /** Files were changed by this process: the next answer looks at them, however recent the last look was. */
+  /** What there is to say of the Web UI's index, beside the files as of now; null where no Web UI keeps sessions (8.6). */
+  async indexHealth(): Promise<IndexHealth | null> {
+    const facts = await this.facts();
+    if (facts === null) return null;
+    const { sessionsDir } = this;
+    // An index of many sessions takes seconds to parse.
+    const index = await this.#index.read(indexPath(sessionsDir), () =>
+      inSidecarThread({ task: 'INDEX', bytes: new Uint8Array(), sessionsDir }),
+    );
+    return indexHealth(index, facts.sidecars.rows);
+  }
+
+  /** How often this server changed files: who waits between looks doesn't wait for what a client has just been told. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** Files were changed by this server: the next answer has it. */
+  changed(): void {
+    this.#changes += 1;
+    this.invalidate();
+  }
+
+  /** Files may have changed: the next answer looks at them, however recent the last look was. */
   invalidate(): void {
     this.#lookedAt = Number.NEGATIVE_INFINITY;
     for (const listener of [...this.#listeners]) listener();
@@ -110,9 +145,10 @@ export class WebUiHome {
 
   async #refresh(): Promise<WebUiFacts | null> {
     const startedAt = performance.now();
+    const changes = this.#changes;
     const facts = isFolder(this.sessionsDir) ? await this.#read() : null;
-    this.#lookedAt = performance.now();
-    this.#cost = this.#lookedAt - startedAt;
+    this.#cost = performance.now() - startedAt;
+    this.#lookedAt = changes === this.#changes ? performance.now() : Number.NEGATIVE_INFINITY;
     const before = this.#facts;
     const isSame = before !== null && facts !== null && keysOf(facts).every((key) => facts[key] === before[key]);
     if (!isSame) this.#facts = facts;

@@ -24,6 +24,8 @@ export interface CommandHost {
   readonly profile: string;
   /** The Hermes home that owns the store. */
   readonly home: string;
+  /** The Web UI's folder, which holds `sessions`; all profiles share it. */
+  readonly webUiDir: string;
   readonly now: () => number;
   readonly mintUid: () => string;
   /** Ids of mutations that run in this process now. */
@@ -32,7 +34,9 @@ export interface CommandHost {
 
 export type Command<Input, Result> = (host: CommandHost, input: Input, envelope: Envelope) => Promise<Result>;
 
-export interface OperationCommandOptions<Result> {
+export interface OperationCommandOptions<Input, Result> {
+  /** What of the input a repeat has in common with the first request; default all of it. */
+  readonly asked?: (input: Input) => unknown;
   /** Keep a receipt also where the client gave no id; its id is put into the result. */
   readonly withReceipt?: (result: Result, receipt: string) => Result;
   /** No append is under way meanwhile: for what decides on a whole transcript (5, drain lock). */
@@ -50,7 +54,7 @@ export function operationContext(host: CommandHost): OperationContext {
 export function operationCommand<Input, Plan, Result>(
   name: string,
   operation: StoreOperation<Input, Plan, Result>,
-  options: OperationCommandOptions<Result> = {},
+  options: OperationCommandOptions<Input, Result> = {},
 ): Command<Input, Result> {
   return async (host, input, envelope) => {
     if (envelope.dryRun) {
@@ -70,15 +74,29 @@ export function operationCommand<Input, Plan, Result>(
       const result =
         id === null
           ? await write(() => {})
-          : await once(host, { id, name, input }, write, (planned) =>
+          : await once(host, { id, name, input: options.asked?.(input) ?? input }, write, (planned) =>
               reading(host, (store) => operation.wasMade?.(store, planned as Result) ?? false),
             );
-      await options.afterwards?.(host, result);
-      if (id !== null) host.receipts().settled(id);
+      if ((await followed(host, result, options)) && id !== null) host.receipts().settled(id);
       return result;
     };
     return options.excludesAppends === true ? host.transcript().queue.exclusive(work) : work();
   };
+}
+
+/** What can't be done after a commit doesn't undo it: false where it is left to the next process, which finds the receipt (K18, K29). */
+async function followed<Result>(
+  host: CommandHost,
+  result: Result,
+  { afterwards }: { readonly afterwards?: (host: CommandHost, result: Result) => void | Promise<void> },
+): Promise<boolean> {
+  try {
+    await afterwards?.(host, result);
+    return true;
+  } catch (error) {
+    if (error instanceof WriteRefused) return false;
+    throw error;
+  }
 }
 
 export function reading<T>(host: CommandHost, work: Parameters<typeof host.writer.read<T>>[0]): Promise<T> {
@@ -87,12 +105,16 @@ export function reading<T>(host: CommandHost, work: Parameters<typeof host.write
   });
 }
 
-/** Does the work unless the id has an answer already. `wasMade` looks whether a plan of a process that is gone was carried out. */
+/**
+ * Does the work unless the id has an answer already. `wasMade` looks whether a plan of a process that is gone was carried out. After a result that
+ * isn't final a repeat does the work again.
+ */
 export async function once<Result>(
   host: CommandHost,
   mutation: { readonly id: string; readonly name: string; readonly input: unknown },
   work: (beforeCommit: (result: Result) => void) => Promise<Result>,
   wasMade: (planned: unknown) => Promise<boolean>,
+  isFinal: (result: Result) => boolean = () => true,
 ): Promise<Result> {
   const { id, name } = mutation;
   const receipts = host.receipts();
@@ -117,7 +139,7 @@ export async function once<Result>(
       receipts.planned(id, planned);
       isPlanned = true;
     });
-    receipts.done(id, result);
+    if (isFinal(result)) receipts.done(id, result);
     return result;
   } catch (error) {
     if (error instanceof WriteRefused ? error.settled : !isPlanned) receipts.forget(id);

@@ -26,6 +26,7 @@ import {
   retryQueue,
   spoolEntries,
 } from './transcript-commands.ts';
+import { WEB_UI_COMMANDS } from './web-ui-commands.ts';
 
 export const COMMANDS = {
   appendMessage,
@@ -35,7 +36,10 @@ export const COMMANDS = {
   drainSpool,
   spoolEntries,
   retireSpoolEntry,
-  acquireTurnLease: operationCommand('acquireTurnLease', acquireTurnLease),
+  acquireTurnLease: operationCommand('acquireTurnLease', acquireTurnLease, {
+    // The server makes up another holder each time that it is asked.
+    asked: ({ sessionId, ttlSeconds }) => ({ sessionId, ttlSeconds }),
+  }),
   renewTurnLease: operationCommand('renewTurnLease', renewTurnLease),
   releaseTurnLease: operationCommand('releaseTurnLease', releaseTurnLease),
   rewindSession: operationCommand('rewindSession', rewindSession, {
@@ -61,6 +65,7 @@ export const COMMANDS = {
   deliverDelegationResult: operationCommand('deliverDelegationResult', deliverResult),
   cleanMarkers: cleanMarkersCommand,
   ...SESSION_COMMANDS,
+  ...WEB_UI_COMMANDS,
 } as const;
 
 export type CommandName = keyof typeof COMMANDS;

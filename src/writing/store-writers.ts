@@ -16,6 +16,8 @@ export interface StoreWritersOptions {
   /** Whether stores may be changed; without it only dry runs are answered. */
   readonly allowWrites: boolean;
   readonly receiptsPath: string;
+  /** The Web UI's folder, which holds `sessions`. */
+  readonly webUiDir: string;
   readonly longestPatienceSeconds: number;
   readonly detachCjkIndex: boolean;
   readonly cjkLibrary: string | null;
@@ -52,6 +54,8 @@ export class StoreWriters {
   readonly #options: StoreWritersOptions;
   readonly #writers = new Map<string, Writer>();
   readonly #quarantined = new Map<string, Quarantine>();
+  /** Processes that were told to end: the next one of their store waits for them. */
+  readonly #ending = new Map<string, Promise<void>>();
   #lastId = 0;
   #closed = false;
 
@@ -75,6 +79,7 @@ export class StoreWriters {
   /** Throws `WriteRefused`; WRITES_OFF for anything but a dry run where stores may not be changed. */
   async run<K extends CommandName>(store: StoreAddress, command: K, input: CommandInput<K>, envelope: Envelope): Promise<CommandResult<K>> {
     if (!this.#options.allowWrites && !envelope.dryRun) throw new WriteRefused('WRITES_OFF');
+    await this.#ending.get(store.path);
     if (this.#closed) throw new WriteRefused('STORE_BUSY', 'The server is shutting down.');
     const writer = this.#writerOf(store);
     const id = ++this.#lastId;
@@ -95,13 +100,15 @@ export class StoreWriters {
   /** Ends the process of one store, in an orderly way; a later command starts another. */
   async endWriterOf(path: string): Promise<void> {
     const writer = this.#writers.get(path);
-    if (writer !== undefined) await end(writer);
+    if (writer !== undefined) this.#end(path, writer);
+    await this.#ending.get(path);
   }
 
   /** Ends every process; what is queued in them goes to the spool. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#writers.values()].map(end));
+    for (const [path, writer] of this.#writers) this.#end(path, writer);
+    await Promise.all(this.#ending.values());
   }
 
   #writerOf(store: StoreAddress): Writer {
@@ -116,12 +123,13 @@ export class StoreWriters {
     child.on('message', (message: FromWriter) => this.#receive(store, writer, message));
     child.once('exit', () => this.#lose(store.path, writer));
     child.once('error', () => this.#lose(store.path, writer));
-    const { receiptsPath, longestPatienceSeconds, detachCjkIndex, cjkLibrary } = this.#options;
+    const { receiptsPath, webUiDir, longestPatienceSeconds, detachCjkIndex, cjkLibrary } = this.#options;
     tell(writer, {
       kind: 'SETUP',
       path: store.path,
       home: dirname(store.path),
       profile: store.profile,
+      webUiDir,
       receiptsPath,
       longestPatienceSeconds,
       detachCjkIndex,
@@ -136,7 +144,10 @@ export class StoreWriters {
     if (message.kind === 'EVENT') this.#options.onEvent(store.profile, message.event);
     else if (message.kind === 'REPLY') this.#settle(store.path, writer, message);
     else if (message.kind === 'REBUILD')
-      void this.#options.rebuildIndex(store).then((outcome) => tell(writer, { kind: 'REBUILD', outcome }));
+      void this.#options
+        .rebuildIndex(store)
+        .catch(() => 'SKIPPED' as const)
+        .then((outcome) => tell(writer, { kind: 'REBUILD', outcome }));
     else {
       writer.isHolding = false;
       this.#rest(store.path, writer);
@@ -162,9 +173,14 @@ export class StoreWriters {
   #endIdle(path: string, writer: Writer): void {
     writer.idle = null;
     if (writer.waiting.size > 0 || writer.isHolding) return;
-    // From now on a command starts a new process, which finds the store free: SQLite lets both in.
-    if (this.#writers.get(path) === writer) this.#writers.delete(path);
-    tell(writer, { kind: 'END' });
+    if (this.#writers.get(path) === writer) this.#end(path, writer);
+  }
+
+  /** A command that comes from now on is for the next process. */
+  #end(path: string, writer: Writer): void {
+    this.#writers.delete(path);
+    const ended = end(writer).finally(() => this.#ending.delete(path));
+    this.#ending.set(path, ended);
   }
 
   #lose(path: string, writer: Writer): void {

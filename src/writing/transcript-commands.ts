@@ -2,11 +2,15 @@
  * What a client can ask of the append path: append, look at what waits, try it again, give it up (`spec/state-db-writes.md` 5, 6).
  */
 import { createHash } from 'node:crypto';
+import type { StoreReading } from '../state-db/store-reading.ts';
 import type { Lease } from '../state-db/write/admission.ts';
 import { appendBatch } from '../state-db/write/append-batch.ts';
+import { conversationIds } from '../state-db/write/conversation-ids.ts';
+import { KnownMessages } from '../state-db/write/known-messages.ts';
 import type { TranscriptMessage } from '../state-db/write/message-encoding.ts';
 import { recoverBatch } from '../state-db/write/recover-batch.ts';
-import { nonEmptyString } from '../state-db/write/stored-value.ts';
+import { storedRow } from '../state-db/write/stored-row.ts';
+import { contentCell, nonEmptyString } from '../state-db/write/stored-value.ts';
 import type { AppendOutcome, QueuedEntry } from '../transcript/append-queue.ts';
 import { drainSession } from '../transcript/spool-drain.ts';
 import type { SpoolEntry } from '../transcript/spool-entry.ts';
@@ -36,13 +40,18 @@ export const appendMessage: Command<AppendCommand, AppendOutcome> = async (host,
       isMinted: given === null && derived === null,
       lease: input.lease,
       beforeCommit,
+      onKept: (outcome) => {
+        if (clientMutationId !== null) host.receipts().done(clientMutationId, outcome);
+      },
     });
   if (clientMutationId === null) return append();
   return once(
     host,
     { id: clientMutationId, name: 'appendMessage', input },
     (planned) => append(({ rowId }) => planned(committed(input.sessionId, uid, rowId))),
-    (planned) => reading(host, (store) => store.get('SELECT 1 FROM messages WHERE id = ?', [rowIdOf(planned)]) !== undefined),
+    (planned) => reading(host, (store) => wasAppended(store, input.sessionId, message, rowIdOf(planned))),
+    // What waits in memory alone is lost with the process: then a repeat has to send it again.
+    ({ status }) => status !== 'QUEUED' || !host.transcript().queue.holds(input.sessionId, uid),
   );
 };
 
@@ -204,6 +213,15 @@ function uidOf(profile: string, clientMutationId: string): string {
 
 function committed(sessionId: string, messageUid: string, rowId: string): AppendOutcome {
   return { status: 'COMMITTED', messageUid, rowId, sessionId, queueDepth: 0, failureCount: 0, problem: null };
+}
+
+/** By its uid, which nothing else has; an older store tells by the row, whose id another message may have got after a rollback. */
+function wasAppended(store: StoreReading, sessionId: string, message: TranscriptMessage, rowId: string): boolean {
+  if (store.shape.hasColumn('messages', 'message_uid')) return KnownMessages.read(store, sessionId, [message]).find(message) !== null;
+  const row = storedRow(store, rowId);
+  if (row === null || !conversationIds(store, sessionId).includes(row.sessionId) || row.role !== message.role) return false;
+  if (row.cells.content === contentCell(message.content)) return true;
+  throw new WriteRefused('INDETERMINATE', 'The row was changed since, or is another message.');
 }
 
 function rowIdOf(planned: unknown): string {

@@ -14,13 +14,14 @@ import { finishLeftovers } from './leftovers.ts';
 import { Receipts } from './receipts.ts';
 import type { CommandMessage, FromWriter, ReplyMessage, SentError, ToWriter, WriterSetup } from './writer-protocol.ts';
 
-/** How often what waits is tried again. */
-const RETRY_MS = 5000;
+/** How soon what waits is tried again; each time that it fails the next is twice as late. */
+const RETRY_MS = { first: 5000, last: 300_000 } as const;
 
 let host: CommandHost | null = null;
 let openReceipts: Receipts | null = null;
 let transcript: StoreTranscript | null = null;
 let retrying: NodeJS.Timeout | null = null;
+let retryMs: number = RETRY_MS.first;
 /** What an earlier process did not come to; before the first write. */
 let leftovers: Promise<void> | null = null;
 let rebuilt: ((outcome: 'REBUILT' | 'SKIPPED') => void) | null = null;
@@ -52,6 +53,7 @@ function setUp(setup: WriterSetup): CommandHost {
     },
     profile: setup.profile,
     home: setup.home,
+    webUiDir: setup.webUiDir,
     now,
     mintUid: () => randomUUID().replaceAll('-', ''),
     running: new Set(),
@@ -73,7 +75,11 @@ async function answer(message: CommandMessage): Promise<void> {
   let reply: ReplyMessage['reply'];
   try {
     if (!message.envelope.dryRun) {
-      leftovers ??= finishLeftovers(host);
+      // After a failure the next command tries it anew.
+      leftovers ??= finishLeftovers(host).catch((error: unknown) => {
+        leftovers = null;
+        throw error;
+      });
       await leftovers;
     }
     reply = { ok: true, value: await command(host, message.input, message.envelope) };
@@ -81,11 +87,12 @@ async function answer(message: CommandMessage): Promise<void> {
     reply = { ok: false, error: sent(error) };
   }
   send({ kind: 'REPLY', id: message.id, reply, quarantine: host.writer.quarantine, isHolding: isHolding() });
+  retryMs = RETRY_MS.first;
   retryLater();
 }
 
 function isHolding(): boolean {
-  return transcript?.queue.isHolding === true;
+  return transcript?.queue.hasPending === true;
 }
 
 /** What waits is tried again without anybody asking, until nothing waits. */
@@ -94,10 +101,11 @@ function retryLater(): void {
   retrying = setTimeout(() => {
     void transcript?.queue.flushAll().finally(() => {
       retrying = null;
+      retryMs = Math.min(retryMs * 2, RETRY_MS.last);
       if (isHolding()) retryLater();
       else send({ kind: 'REST' });
     });
-  }, RETRY_MS);
+  }, retryMs);
 }
 
 function send(message: FromWriter): void {
@@ -128,6 +136,11 @@ process.on('message', (message: ToWriter) => {
   else end();
 });
 process.on('disconnect', end);
+// A defect of ours: what waits is kept, and a connection in doubt is still not closed.
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`caduceus: the writing process ends: ${error.stack ?? error.message}\n`);
+  end();
+});
 // A terminal sends these to the whole group; the server tells when to end.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {});

@@ -13,6 +13,7 @@ export interface WriterSetup {
   readonly path: string;
   readonly home: string;
   readonly profile: string;
+  readonly webUiDir: string;
   readonly receiptsPath: string;
   /** Why the store must not be written to any more; null: it may. */
   readonly quarantine: Quarantine | null;

@@ -198,7 +198,7 @@ describe('ensureDemoHome', () => {
     expect(performance.now() - started).toBeLessThan(2000);
     for (const name of ['state.db', 'profiles/work/state.db']) expect(contentsOf(join(again, name))).toEqual(contentsOf(join(home, name)));
     expect(readdirSync(folder)).toEqual(['again']);
-    expect(readdirSync(again).sort()).toEqual([DEMO_MARKER, 'profiles', 'state.db', 'state.db-shm', 'state.db-wal']);
+    expect(readdirSync(again).sort()).toEqual([DEMO_MARKER, 'profiles', 'state.db', 'state.db-shm', 'state.db-wal', 'webui']);
   });
 
   it('leaves a fresh demo alone and makes an old one anew', async () => {

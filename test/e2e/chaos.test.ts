@@ -1,5 +1,5 @@
 /**
- * Turns are played into a session, the server is killed and started again, the reader is cut off: at the end the reader holds exactly what the
+ * Turns are played into a session, the server is killed and started again, so is the program that writes, the reader is cut off: at the end the reader holds exactly what the
  * store holds, and was told each thing once (`spec/live-turns.md` 14.2, 17 T9).
  *
  * `npm test` runs it for 15 seconds with one seed. Longer, with others:
@@ -9,7 +9,7 @@
  * A seed decides what is played and how long each pause is; when exactly things meet, the machine decides. A failure prints the seed, the first
  * difference and the last things that were done; `CADUCEUS_CHAOS_CALM=1` leaves the server alone, to tell a wrong fold from a lost frame.
  */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,15 +33,20 @@ interface Phase {
   readonly name: string;
   readonly share: number;
   readonly kills: boolean;
+  /** The program that writes is killed in the middle of a turn, and leaves half a line in its journal. */
+  readonly crashes: boolean;
   /** Rows that were told are changed: with the server gone that ends in a reset, without which nothing may be lost. */
   readonly rewrites: boolean;
 }
 
 const PHASES: readonly Phase[] = [
-  { name: 'the reader is cut off', share: 0.25, kills: false, rewrites: true },
-  { name: 'the server is killed as well', share: 0.35, kills: true, rewrites: false },
-  { name: 'and rows are rewritten meanwhile', share: 0.4, kills: true, rewrites: true },
+  { name: 'the reader is cut off', share: 0.25, kills: false, crashes: false, rewrites: true },
+  { name: 'server and writer are killed as well', share: 0.35, kills: true, crashes: true, rewrites: false },
+  { name: 'and rows are rewritten meanwhile', share: 0.4, kills: true, crashes: false, rewrites: true },
 ];
+
+/** Long after the latest end of a turn whose program is gone. */
+const CRASH_TOLD_MS = 30_000;
 
 /** The process of the server, which comes and goes. */
 class UnsafeServer {
@@ -79,6 +84,8 @@ class Chaos {
   readonly #random: SeededRandom;
   readonly #killing: SeededRandom;
   readonly #begun = performance.now();
+  #ui: WebUi | null = null;
+  #crashes = 0;
   #tip = 's';
   #failure: string | null = null;
 
@@ -91,9 +98,9 @@ class Chaos {
 
   /** Phase by phase; gives the differences after the first that shows one. */
   async run(seconds: number): Promise<readonly string[]> {
-    const ui = await startWebUi({ home: this.home });
+    this.#ui = await startWebUi({ home: this.home });
     await this.server.start();
-    await ui.createSession('s', { title: 'Chaos' });
+    await this.#player.createSession('s', { title: 'Chaos' });
     const stop = new AbortController();
     const reading = this.reader.run(stop.signal).catch((error: unknown) => {
       this.#failure = `the reader gave up: ${error instanceof Error ? error.stack : String(error)}`;
@@ -103,20 +110,20 @@ class Chaos {
       while (this.reader.frames === 0 && this.#failure === null) await sleep(10);
       for (const phase of PHASES) {
         this.#note(`phase: ${phase.name}`);
-        const found = await this.#runPhase(ui, phase, seconds * phase.share);
+        const found = await this.#runPhase(phase, seconds * phase.share);
         if (found.length > 0) return found.map((difference) => `after "${phase.name}": ${difference}`);
       }
       return [];
     } finally {
       stop.abort();
       await reading;
-      await ui.close();
+      await this.#ui.close();
     }
   }
 
-  async #runPhase(ui: WebUi, phase: Phase, seconds: number): Promise<readonly string[]> {
+  async #runPhase(phase: Phase, seconds: number): Promise<readonly string[]> {
     const over = AbortSignal.timeout(Math.round(seconds * 1000));
-    await Promise.all([this.#playAll(ui, phase, over), phase.kills && !CALM ? this.#killAll(over) : null]);
+    await Promise.all([this.#playAll(phase, over), phase.kills && !CALM ? this.#killAll(over) : null]);
     const end = performance.now() + SETTLE_MS;
     while (this.#failure === null && performance.now() < end && !this.#isSettled()) await sleep(50);
     if (this.#failure !== null) return [this.#failure];
@@ -126,6 +133,12 @@ class Chaos {
       ...(isExpected || resets.length === 0 ? [] : [`a reset: ${JSON.stringify(resets)}`]),
       ...(await differences(this, this.server.current ?? (await this.server.start()))),
     ];
+  }
+
+  /** What plays the owners now. */
+  get #player(): WebUi {
+    if (this.#ui === null) throw new Error('nobody plays');
+    return this.#ui;
   }
 
   /** The session in which the last turn ended. */
@@ -144,12 +157,8 @@ class Chaos {
 
   /** What the run's journal has, by the rules for segments alone: tokens fill them, interim texts and tools end them. */
   journaled({ runId }: Pick<Played, 'runId'>): string[] {
-    const root = join(this.home, 'webui', 'sessions', '_run_journal');
-    const path = readdirSync(root)
-      .map((session) => join(root, session, `${runId}.jsonl`))
-      .find(existsSync);
     const segments = [''];
-    for (const line of readFileSync(path ?? '', 'utf8')
+    for (const line of readFileSync(this.#journalOf(runId) ?? '', 'utf8')
       .split('\n')
       .slice(0, -1)) {
       const { event, payload } = JSON.parse(line) as { event: string; payload: { text?: string } };
@@ -157,6 +166,12 @@ class Chaos {
       else if ((event === 'interim_assistant' || event === 'tool') && segments.at(-1) !== '') segments.push('');
     }
     return segments.filter((text) => text !== '');
+  }
+
+  #journalOf(runId: string): string | undefined {
+    const root = join(this.home, 'webui', 'sessions', '_run_journal');
+    const sessions = existsSync(root) ? readdirSync(root) : [];
+    return sessions.map((session) => join(root, session, `${runId}.jsonl`)).find(existsSync);
   }
 
   liveRows(): { id: number; role: string; content: string | null }[] {
@@ -167,7 +182,7 @@ class Chaos {
     const { frames, attempts, resets, kinds } = this.reader;
     const told = JSON.stringify(Object.fromEntries(kinds));
     const reasons = JSON.stringify(resets.map(({ reason }) => reason));
-    return `seed ${this.#seed}: ${this.runs.length} turns, ${this.server.kills} kills, ${attempts} connections, ${frames} frames, resets ${reasons}, ${told}`;
+    return `seed ${this.#seed}: ${this.runs.length} turns, ${this.server.kills} kills, ${this.#crashes} crashes, ${attempts} connections, ${frames} frames, resets ${reasons}, ${told}`;
   }
 
   /** The last things that were done. */
@@ -181,18 +196,20 @@ class Chaos {
     return JSON.stringify(reader.liveIds) === JSON.stringify(this.liveRows().map(({ id }) => String(id)));
   }
 
-  async #playAll(ui: WebUi, { rewrites }: Phase, over: AbortSignal): Promise<void> {
+  async #playAll({ rewrites, crashes }: Phase, over: AbortSignal): Promise<void> {
     const random = this.#random;
+    if (crashes && !CALM) await this.#crash();
     while (!over.aborted && this.#failure === null) {
       const deed = random.next();
-      if (deed < 0.75 || this.runs.length === 0 || !rewrites) await this.#play(ui, rewrites);
-      else if (deed < 0.92) await this.#rewind(ui);
-      else await this.#compact(ui);
+      if (crashes && !CALM && deed > 0.9) await this.#crash();
+      else if (deed < 0.75 || this.runs.length === 0 || !rewrites) await this.#play(rewrites);
+      else if (deed < 0.92) await this.#rewind();
+      else await this.#compact();
       if (random.next() < 0.5) await sleep(random.between(0, 400));
     }
   }
 
-  async #play(ui: WebUi, rewrites: boolean): Promise<void> {
+  async #play(rewrites: boolean): Promise<void> {
     const random = this.#random;
     const number = this.runs.length + 1;
     const kind = random.next();
@@ -207,7 +224,7 @@ class Chaos {
     };
     const begunAt = Date.now() / 1000;
     this.#note(`play ${JSON.stringify(options)} ${compress ?? ''} ${cancelAfter ?? ''}`);
-    const played = await ui.play('s', {
+    const played = await this.#player.play('s', {
       ...options,
       ...(compress === undefined ? {} : { compress }),
       ...(cancelAfter === undefined ? {} : { cancelAfter }),
@@ -218,24 +235,60 @@ class Chaos {
     this.#note(`played ${played.runId} in ${played.sessionId}, ${played.steps} steps${cancelled ? ', cancelled' : ''}`);
   }
 
-  async #rewind(ui: WebUi): Promise<void> {
+  /** The program ends in the middle of a turn and of a line; another one takes its place, and what it held. */
+  async #crash(): Promise<void> {
+    const random = this.#random;
+    const runId = `crashed${++this.#crashes}`;
+    const begunAt = Date.now() / 1000;
+    const options = {
+      seed: this.#seed * 10_000 - this.#crashes,
+      runId,
+      text: `Question to nobody ${this.#crashes}`,
+      rounds: 8,
+      beatMs: 100,
+    };
+    const lost = this.#player.play('s', options).catch(() => null);
+    while (this.#journalOf(runId) === undefined) await sleep(5);
+    await sleep(random.between(0, 500));
+    await this.#player.kill();
+    if ((await lost) !== null) throw new Error('the turn was over before it could be lost');
+    appendFileSync(this.#journalOf(runId) ?? '', '{"version":1,"event_id":"half a li');
+    this.#note(`killed the writer of ${runId}`);
+    this.#ui = await startWebUi({ home: this.home });
+    this.#forgetLeases();
+    const end = performance.now() + CRASH_TOLD_MS;
+    const isTold = () => this.reader.trail.some(({ kind, turnId }) => kind === 'ENDED' && turnId === runId);
+    while (!isTold() && this.#failure === null && performance.now() < end) await sleep(20);
+    const nothing = { texts: [], reasonings: [], lastSeq: 0, steps: 0 };
+    this.runs.push({ runId, sessionId: this.#tip, ...nothing, begunAt, endedAt: Date.now() / 1000, cancelled: true });
+    this.#note(`its end was ${isTold() ? '' : 'not '}told`);
+  }
+
+  /** Its successor would wait until they expire. */
+  #forgetLeases(): void {
+    const db = new Database(join(this.home, 'state.db'), { timeout: 5000 });
+    db.prepare('DELETE FROM session_turn_leases').run();
+    db.close();
+  }
+
+  async #rewind(): Promise<void> {
     const random = this.#random;
     const rows = this.liveRows();
     const from = rows[Math.floor(random.between(rows.length / 2, rows.length))];
     if (from === undefined) return;
-    const ids = await ui.rewind(this.#tip, from.id);
+    const ids = await this.#player.rewind(this.#tip, from.id);
     this.#note(`rewound ${ids} of ${this.#tip}`);
     if (random.next() < 0.6) return;
     await sleep(random.between(0, 500));
-    await ui.restore(this.#tip, ids);
+    await this.#player.restore(this.#tip, ids);
     this.#note('restored them');
   }
 
-  async #compact(ui: WebUi): Promise<void> {
+  async #compact(): Promise<void> {
     const rows = this.liveRows();
     const carryFrom = rows[Math.floor(this.#random.between(0, rows.length + 1))]?.id;
     const carry = carryFrom === undefined ? {} : { carryFrom };
-    const { handoff, carried } = await ui.compact(this.#tip, { handoff: 'In short, so far.', ...carry });
+    const { handoff, carried } = await this.#player.compact(this.#tip, { handoff: 'In short, so far.', ...carry });
     this.#note(`compacted ${this.#tip}: ${JSON.stringify({ handoff, carried })}`);
   }
 

@@ -21,7 +21,7 @@ import {
   startTestServer,
   type TestServer,
 } from '../support/server.ts';
-import { createSocketClient, RawSocket, subscribe } from '../support/sockets.ts';
+import { createSocketClient, type Message, RawSocket, subscribe } from '../support/sockets.ts';
 import { temporaryFolder } from '../support/stores.ts';
 import { noSubscribers } from '../support/subscribers.ts';
 import { startWebUi, type WebUi } from '../support/web-ui-turn.ts';
@@ -104,6 +104,10 @@ async function poll(server: TestServer, sessionId: string, after: string): Promi
   return (await server.read<{ liveEvents: Frame }, unknown>(POLL_EVENTS, { sessionId, after, first: 3 })).liveEvents;
 }
 
+function frameIn(message: Message): Frame {
+  return (message.payload as { data: { liveTurn: Frame } }).data.liveTurn;
+}
+
 async function frameOf(stream: EventStream): Promise<Frame> {
   const event = await stream.next();
   if (event === null) throw new Error('the stream ended');
@@ -124,6 +128,9 @@ let server: TestServer;
 let ui: WebUi;
 /** How a client that answers no ping is left, and after how many milliseconds. */
 let halfOpen: Promise<{ code: number; ms: number }>;
+/** One that has stopped reading, while more is told than the system's buffers take. */
+let stalled: RawSocket;
+let stalledAt = 0;
 beforeAll(async () => {
   const place = await playedHome();
   ui = place.ui;
@@ -135,7 +142,19 @@ beforeAll(async () => {
   raw.socket.pong = () => {};
   const since = performance.now();
   halfOpen = raw.closed().then(({ code }) => ({ code, ms: performance.now() - since }));
+  await ui.createSession('unread');
+  await ui.submit({ sessionId: 'unread', runId: 'unread-run', text: 'Go on.' });
+  stalled = await RawSocket.connect(server);
+  stalledAt = performance.now();
+  stalled.subscribe('1', FOLLOW_TURN, { sessionId: 'unread' });
+  await ui.journal('unread', 'unread-run', [{ event: 'token', payload: { text: 'It begins. ' } }]);
+  await eventually(() => stalled.received >= 1);
+  stalled.socket.pause();
+  await ui.journal('unread', 'unread-run', UNREAD);
 });
+
+/** Less than the server keeps of a conversation. */
+const UNREAD = Array.from({ length: 350 }, (_, index) => ({ event: 'token', payload: { text: `${index} `.padEnd(20_000, 'a word ') } }));
 
 describe('follow-turn', () => {
   it('ends with exactly what was said, though the server is killed in the middle, and tells nothing twice', async () => {
@@ -296,6 +315,26 @@ describe('liveTurn', () => {
     const { code, ms } = await halfOpen;
     expect(code).toBe(1006);
     expect(ms).toBeLessThan(40_000);
+  });
+
+  it('74: leaves one that reads nothing as well, and he goes on exactly where he had come to', async () => {
+    // A little longer than two pings: when it is read too early it answers them.
+    await sleep(Math.max(0, stalledAt + 26_000 - performance.now()));
+    stalled.socket.resume();
+    const frames: Frame[] = [];
+    for (let message = await stalled.next().catch(() => null); message !== null; message = await stalled.next().catch(() => null))
+      frames.push(frameIn(message));
+    expect((await stalled.closed()).code).toBe(1006);
+    expect(folded(frames).turns[0]?.ended).toBeNull();
+    await ui.settle({ sessionId: 'unread', runId: 'unread-run' });
+    await ui.journal('unread', 'unread-run', [{ event: 'done', payload: {} }]);
+    const back = await RawSocket.connect(server);
+    back.subscribe('1', FOLLOW_TURN, { sessionId: 'unread', after: frames.at(-1)?.cursor });
+    const all = [...frames, ...(await collected(async () => frameIn(await back.next())))];
+    back.socket.close();
+    expect(textsOf(folded(all).turns[0])).toEqual([`It begins. ${UNREAD.map(({ payload }) => payload.text).join('')}`]);
+    const ids = contentIds(all);
+    expect(ids.length).toBe(new Set(ids).size);
   });
 });
 

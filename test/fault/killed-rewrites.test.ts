@@ -10,6 +10,7 @@ import { END, SUM } from '../../src/state-db/summary-markers.ts';
 import type { CommandInput, CommandName } from '../../src/writing/commands.ts';
 import { commandHost } from '../support/command-host.ts';
 import { copyOf, killedWrite } from '../support/killed-writer.ts';
+import { someAtOnce } from '../support/program-start.ts';
 import { storeFaults } from '../support/store-faults.ts';
 import { buildStore, M, S } from '../support/stores.ts';
 
@@ -65,7 +66,7 @@ async function survives<K extends CommandName>(start: string, command: K, input:
   expect(statements).toBeGreaterThan(10);
   expect(done).not.toEqual(before);
   const seen = { before: 0, done: 0 };
-  for (const killAt of [...Array.from({ length: statements }, (_, index) => index + 1), 'REPLY' as const]) {
+  await someAtOnce([...Array.from({ length: statements }, (_, index) => index + 1), 'REPLY' as const], async (killAt) => {
     const path = copyWithReceipts(start);
     await killedWrite({ ...write, path, killAt });
     expect(storeFaults(path)).toEqual([]);
@@ -79,7 +80,7 @@ async function survives<K extends CommandName>(start: string, command: K, input:
     expect(storeFaults(path, ['s'])).toEqual([]);
     expect(await run(path, command, input, ID)).toEqual(answer);
     expect(picture(path)).toEqual(done);
-  }
+  });
   // Both sides of the commit were met.
   expect(seen.before).toBeGreaterThan(5);
   expect(seen.done).toBeGreaterThan(0);
@@ -97,7 +98,7 @@ describe('a writer that is killed', () => {
   });
 
   it.each(['ARCHIVE_DROPPED', 'ACTIVE_ONLY', 'DESTRUCTIVE'] as const)(
-    'K17, K18: in a rewrite (%s) leaves the old transcript or the new one',
+    'F33: K17, K18: in a rewrite (%s) leaves the old transcript or the new one',
     async (mode) => {
       const messages = [
         { role: 'assistant', content: 'kept' },

@@ -11,6 +11,7 @@ import { WriteConnection } from '../../src/state-db/write/write-connection.ts';
 import type { CommandInput, CommandName } from '../../src/writing/commands.ts';
 import { commandHost } from '../support/command-host.ts';
 import { copyOf, killedWrite } from '../support/killed-writer.ts';
+import { someAtOnce } from '../support/program-start.ts';
 import { storeFaults } from '../support/store-faults.ts';
 import { buildStore, M, S } from '../support/stores.ts';
 
@@ -79,7 +80,7 @@ async function survives<K extends CommandName>(start: string, command: K, input:
   const done = picture(undisturbed);
   expect(done).not.toEqual(before);
   const seen = { before: 0, done: 0 };
-  for (const killAt of [...Array.from({ length: statements }, (_, index) => index + 1), 'REPLY' as const]) {
+  await someAtOnce([...Array.from({ length: statements }, (_, index) => index + 1), 'REPLY' as const], async (killAt) => {
     const path = copyWithReceipts(start);
     await killedWrite({ ...write, path, killAt });
     expect(storeFaults(path)).toEqual([]);
@@ -92,7 +93,7 @@ async function survives<K extends CommandName>(start: string, command: K, input:
     expect(picture(path)).toEqual(done);
     expect(await run(path, command, input)).toEqual(answer);
     expect(picture(path)).toEqual(done);
-  }
+  });
   // Both sides of the commit were met.
   expect(seen.before).toBeGreaterThan(2);
   expect(seen.done).toBeGreaterThan(0);

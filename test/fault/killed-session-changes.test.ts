@@ -10,6 +10,7 @@ import type { CommandInput, CommandName } from '../../src/writing/commands.ts';
 import { changes, photograph } from '../golden/store-changes.ts';
 import { commandHost } from '../support/command-host.ts';
 import { copyOf, killedWrite } from '../support/killed-writer.ts';
+import { someAtOnce } from '../support/program-start.ts';
 import { buildStore, M, S, T } from '../support/stores.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -98,7 +99,7 @@ describe.each(CASES)('$command', ({ command, input }) => {
     const isPoint = (sql: string) => EVERY_STATEMENT.has(command) || !sql.trimStart().startsWith('SELECT');
     const numbered = statements.slice(0, commit).flatMap((sql, index) => (isPoint(sql) ? [index + 1] : []));
     const points: (number | 'REPLY')[] = [...numbered, 'REPLY'];
-    await inPairs(points, async (killAt) => {
+    await someAtOnce(points, async (killAt) => {
       const path = copyOf(original);
       leaveFiles(path);
       await killedWrite({ path, command, input: input as never, clientMutationId: ID, killAt });
@@ -118,11 +119,6 @@ async function repeat(path: string, command: CommandName, input: unknown, onStat
   } finally {
     host.close();
   }
-}
-
-/** Two at a time: most of each is the start of a process. */
-async function inPairs<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  for (let at = 0; at < items.length; at += 2) await Promise.all(items.slice(at, at + 2).map(work));
 }
 
 function leaveFiles(path: string): void {

@@ -96,7 +96,7 @@ const messageCount: Handler<Upstream> = ({ catalogue, name }, { args, result }) 
   );
   const rowsOfNobody = [...goldenMessages(name)].flatMap(([id, rows]) => (known.has(id) ? [] : rows)).length;
   const rule: Rule = { id: 'rows-without-session', adjust: (count) => Number(count) - Math.max(1, rowsOfNobody) };
-  return verdict(catalogue.totalRows, result, [rule]);
+  return verdict(catalogue.storedRows, result, [rule]);
 };
 
 const route: Handler<Upstream> = ({ connection }, { args, result }) => {
@@ -175,7 +175,7 @@ const meta: Handler<Upstream> = ({ connection }, { args, result }) => {
 goldenKind('counts_usage', STORES, Upstream.open, {
   session_count: sessionCount,
   session_count_by_source: countBySource,
-  session_count_ge: ({ catalogue }, { args, result }) => verdict(catalogue.size >= Number(args.n), result),
+  session_count_ge: ({ catalogue }, { args, result }) => verdict(catalogue.storedSize >= Number(args.n), result),
   usage_totals: usageTotals,
   count_empty_sessions: ({ catalogue }, { result }) => verdict([...catalogue.entries()].filter(isDisposable).length, result),
   distinct_session_cwds: folders,

@@ -41,7 +41,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   list_sessions_rich: (upstream, _, kwargs) => upstream.listSessions(kwargs),
   get_messages: liveMessages,
   get_messages_as_conversation: (upstream, id) => conversation(upstream, { session_id: id }).map(toUpstreamMessage),
-  message_count: ({ catalogue }, id) => (id === '' ? catalogue.totalRows : (catalogue.get(id)?.stats?.total ?? 0)),
+  message_count: ({ catalogue }, id) => (id === '' ? catalogue.storedRows : (catalogue.get(id)?.stats?.total ?? 0)),
   session_count: ({ catalogue }) => listTotals(catalogue, listQuery({ include_children: true, include_hidden: true })).visible,
   get_compression_tip: (upstream, id) => tip(upstream.catalogue, upstream.entry(id)).id,
   resolve_resume_session_id: (upstream, id) =>

@@ -1,14 +1,11 @@
 /**
  * The 87 field cases and where they are covered: by tests that carry the number in their names, or by a later issue, with the reason.
  */
-export type FieldCase =
-  | { readonly coveredBy: readonly string[] }
-  | { readonly later: 'Web UI' | 'live turns' | 'writes'; readonly because: string };
+export type FieldCase = { readonly coveredBy: readonly string[] } | { readonly later: 'Web UI' | 'live turns'; readonly because: string };
 
 const by = (...coveredBy: string[]): FieldCase => ({ coveredBy });
 const webUi = (because: string): FieldCase => ({ later: 'Web UI', because });
 const liveTurns = (because: string): FieldCase => ({ later: 'live turns', because });
-const writes = (because: string): FieldCase => ({ later: 'writes', because });
 
 const LISTS = 'graphql/lists.test.ts';
 const FIGURES = 'graphql/figures.test.ts';
@@ -17,6 +14,10 @@ const SEARCH = 'graphql/search.test.ts';
 const HEALTH = 'graphql/store-health.test.ts';
 const DAMAGE = 'graphql/damage.test.ts';
 const LARGE = 'graphql/large.test.ts';
+const WRITING = 'graphql/field-cases-writing.test.ts';
+const CHANGES = 'graphql/field-cases-changes.test.ts';
+const BAD_STORES = 'graphql/field-cases-bad-stores.test.ts';
+const MAINTENANCE = 'graphql/maintenance.test.ts';
 const FEED = 'live/session-feed.test.ts';
 const SUBSCRIPTIONS = 'live/subscriptions.test.ts';
 
@@ -29,22 +30,21 @@ export const FIELD_CASES: readonly (readonly [number: string, FieldCase])[] = [
   ['F06', by(LISTS)],
   ['F07', by(LISTS, 'graphql/bad-input.test.ts')],
   ['F08', by(LISTS)],
-  ['F09', by(LISTS)],
+  ['F09', by(LISTS, CHANGES)],
   ['F10', webUi('the index of sidecars')],
-  ['F11', writes('setSessionTitle')],
-  ['F12', writes('setSessionTitle, automatic titles')],
+  ['F11', by(CHANGES)],
+  ['F12', by(CHANGES)],
   ['F13', by(FIGURES)],
-  // The counters that a rewind writes belong to the writes.
-  ['F14', by(FIGURES)],
+  ['F14', by(FIGURES, WRITING)],
   ['F15', by(FIGURES)],
   ['F16', by(FIGURES)],
-  ['F17', by(TRANSCRIPTS)],
+  ['F17', by(TRANSCRIPTS, WRITING)],
   ['F18', by(TRANSCRIPTS)],
   ['F19', by(TRANSCRIPTS)],
-  ['F20', by(DAMAGE)],
+  ['F20', by(DAMAGE, BAD_STORES)],
   ['F21', by(TRANSCRIPTS)],
   ['F22', by(TRANSCRIPTS)],
-  ['F23', by(TRANSCRIPTS)],
+  ['F23', by(TRANSCRIPTS, CHANGES)],
   ['F24', by(TRANSCRIPTS)],
   ['F25', webUi('materialising a sidecar')],
   ['F26', webUi('one turn in both stores')],
@@ -54,15 +54,15 @@ export const FIELD_CASES: readonly (readonly [number: string, FieldCase])[] = [
   ['F30', by(FIGURES)],
   ['F31', webUi('the watermark of an undo in a sidecar')],
   ['F32', webUi('a cleared sidecar')],
-  ['F33', writes('rewriteTranscript')],
-  ['F34', writes('rewindSession')],
+  ['F33', by(WRITING, 'fault/killed-rewrites.test.ts')],
+  ['F34', by(WRITING)],
   ['F35', webUi('a pending prompt of a sidecar')],
   ['F36', webUi('repair from a run journal')],
   ['F37', webUi('repair of a pending turn')],
-  ['F38', by(FIGURES)],
-  ['F39', writes('spool files and appends')],
-  ['F40', writes('appendMessage')],
-  ['F41', writes('appends while another program holds the lock; reads meanwhile are F81')],
+  ['F38', by(FIGURES, CHANGES)],
+  ['F39', by(WRITING)],
+  ['F40', by(WRITING)],
+  ['F41', by(WRITING)],
   ['F42', liveTurns('liveTurn, resuming at a cursor')],
   ['F43', liveTurns('liveTurn, the cursor of an earlier run')],
   ['F44', liveTurns('liveTurn, joining in the middle')],
@@ -72,39 +72,39 @@ export const FIELD_CASES: readonly (readonly [number: string, FieldCase])[] = [
   ['F48', by(FEED)],
   ['F49', by(SEARCH)],
   ['F50', by(SEARCH)],
-  ['F51', by(SEARCH)],
+  ['F51', by(SEARCH, BAD_STORES, MAINTENANCE)],
   ['F52', by(SEARCH)],
-  ['F53', by(HEALTH)],
-  ['F54', by(DAMAGE)],
-  ['F55', by(DAMAGE, 'live/session-feed-resume.test.ts')],
-  ['F56', by(HEALTH)],
+  ['F53', by(HEALTH, MAINTENANCE)],
+  ['F54', by(DAMAGE, BAD_STORES)],
+  ['F55', by(DAMAGE, BAD_STORES, 'live/session-feed-resume.test.ts')],
+  ['F56', by(HEALTH, BAD_STORES)],
   ['F57', by(DAMAGE, 'graphql/fixtures.test.ts')],
   ['F58', by(DAMAGE)],
-  ['F59', by(LARGE)],
+  ['F59', by(LARGE, CHANGES)],
   ['F60', by(DAMAGE)],
   ['F61', by('server/logging.test.ts', 'collapse-repeats.test.ts')],
-  ['F62', writes('deleteSession')],
-  ['F63', writes('deleteSession')],
-  ['F64', writes('deleteSession, tombstones')],
+  ['F62', by(CHANGES)],
+  ['F63', by(CHANGES)],
+  ['F64', by(CHANGES)],
   ['F65', by(DAMAGE)],
-  ['F66', writes('importSessions, and exports that can be imported')],
+  ['F66', by(CHANGES)],
   ['F67', by('graphql/statement-counts.test.ts')],
   ['F68', by(LARGE)],
-  // Reports of storage and purges of journals belong to the doctor and the writes.
+  // Reports of storage and purges of journals belong to the doctor.
   ['F69', by(LARGE)],
   ['F70', by('server/gate.test.ts')],
   ['F71', by('server/gate.test.ts')],
   ['F72', by('server/gate.test.ts')],
-  ['F73', by('graphql/bad-input.test.ts')],
+  ['F73', by('graphql/bad-input.test.ts', CHANGES)],
   ['F74', by(HEALTH)],
   ['F75', by(HEALTH)],
   ['F76', by(FIGURES)],
-  ['F77', by(FIGURES)],
+  ['F77', by(FIGURES, WRITING)],
   ['F78', by(SUBSCRIPTIONS)],
   ['F79', by('server/limits.test.ts', FEED)],
   ['F80', by(SUBSCRIPTIONS)],
-  ['F81', by(LARGE)],
-  ['F82', writes('transactions that read first')],
+  ['F81', by(LARGE, WRITING)],
+  ['F82', by(WRITING)],
   ['F83', by('server/limits.test.ts')],
   ['F84', by('server/logging.test.ts')],
   ['F85', by('server/http.test.ts')],

@@ -37,7 +37,7 @@ const run = async (server: TestServer, name: string, fields: string, input: obje
 const CHECK = 'healthy problems structural fingerprint';
 const REBUILD = 'rebuilt skipped { table reason } stale';
 
-describe('a store with a damaged search index', () => {
+describe('F51: a store with a damaged search index', () => {
   it('is found, rebuilt and searched again, while the server serves it', async () => {
     const server = await serve(homeWith('fts-damaged'));
     const degraded = () =>
@@ -98,7 +98,7 @@ describe('a job', () => {
   });
 });
 
-describe('a store whose schema is damaged', () => {
+describe('F53: a store whose schema is damaged', () => {
   it('is mended with a copy of it, and served again without a restart', async () => {
     const path = buildStore({ rows: [S('s'), M('s', { content: 'kept' })] });
     const db = new Database(path);

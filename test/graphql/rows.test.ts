@@ -1,7 +1,9 @@
 /** Rows and messages changed over GraphQL: names of the contract, typed refusals, what to ask before a write. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startInProcess, type TestServer } from '../support/server.ts';
-import { M, S, T } from '../support/stores.ts';
+import { M, S, T, temporaryFolder } from '../support/stores.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -153,5 +155,14 @@ describe('what to ask before a write', () => {
       seen: platformMessageExists(sessionId: "s", platformMessageId: "p7") unseen: platformMessageExists(sessionId: "s", platformMessageId: "p8") }`;
     const { data } = await server.query<Record<string, unknown>, unknown>(document, {});
     expect(data).toMatchObject({ known: true, unknown: false, seen: true, unseen: false });
+  });
+
+  it('T156: says that it can not tell where the store can not be read, and never no', async () => {
+    const home = temporaryFolder();
+    writeFileSync(join(home, 'state.db'), 'no database at all, whatever its name says'.repeat(100));
+    const damaged = await startInProcess({ home, settings: { allowWrites: true } });
+    const { errors } = await damaged.query<unknown, unknown>('query { answer: inputOwnerExists(sessionId: "s", owner: "o") }');
+    expect(errors).toMatchObject([{ extensions: { code: 'TRANSCRIPT_UNREADABLE' } }]);
+    await damaged.stop();
   });
 });

@@ -55,4 +55,16 @@ describe('a mutation', () => {
     expect(second.data?.acquireTurnLease).toMatchObject({ __typename: 'LeaseHeldError', code: 'LEASE_HELD', retryable: true });
     expect(JSON.stringify(second.data)).not.toContain(String(first.data?.acquireTurnLease.leaseToken));
   });
+
+  it('T57: that acquires a lease gives the same lease to a repeat, and none to the same id for another session', async () => {
+    const server = await start(true);
+    const acquire = async (sessionId: string) => {
+      const { data } = await server.query<Answer, unknown>(ACQUIRE, { input: { sessionId, clientMutationId: 'lease' } });
+      return data?.acquireTurnLease;
+    };
+    const first = await acquire('s');
+    expect(first).toMatchObject({ __typename: 'AcquireTurnLeasePayload' });
+    expect(await acquire('s')).toEqual(first);
+    expect(await acquire('other')).toMatchObject({ code: 'VALIDATION' });
+  });
 });

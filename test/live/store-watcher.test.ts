@@ -44,10 +44,25 @@ describe('a store watcher', () => {
       writeFileSync(name, 'changed');
       await vi.waitFor(() => expect(check.mock.calls.length).toBeGreaterThanOrEqual(3), { timeout: 200, interval: 5 });
     }
+    // Until the follow-up of the last event is over.
+    await sleep(80);
     check.mockClear();
     writeFileSync(join(path, '..', 'unrelated.txt'), 'x');
     await sleep(60);
     expect(check.mock.calls.length).toBeLessThanOrEqual(1);
+  });
+
+  it('looks again behind the last event of a commit, not only behind the first', async () => {
+    const path = join(temporaryFolder(), 'state.db');
+    writeFileSync(path, '');
+    const { check, use } = watched(path);
+    use();
+    await sleep(30);
+    writeFileSync(path, 'begun');
+    await vi.waitFor(() => expect(check.mock.calls.length).toBeGreaterThanOrEqual(4), { timeout: 200, interval: 1 });
+    check.mockClear();
+    writeFileSync(path, 'done');
+    await vi.waitFor(() => expect(check.mock.calls.length).toBeGreaterThanOrEqual(5), { timeout: 200, interval: 1 });
   });
 
   it('has one watch for any number of users, and none after the last', async () => {

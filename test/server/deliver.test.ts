@@ -1,10 +1,13 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { deliver } from '../../src/server/deliver.ts';
+import { deliver, type Send } from '../../src/server/deliver.ts';
 
 async function delivered(results: readonly ExecutionResult[], id = '1'): Promise<unknown[]> {
   const sent: unknown[] = [];
-  const send = async (text: string) => void sent.push(JSON.parse(text));
+  const send: Send = (text, taken) => {
+    sent.push(JSON.parse(text));
+    taken();
+  };
   async function* source() {
     yield* results;
   }
@@ -53,7 +56,7 @@ describe('a subscription that is completed', () => {
       return: async () => ({ value: undefined, done: true }),
       [Symbol.asyncIterator]: () => source,
     };
-    const iterator = deliver(source, { id: '1', send: async (text) => void sent.push(text), abort });
+    const iterator = deliver(source, { id: '1', send: (text) => void sent.push(text), abort });
     const ended = iterator.next();
     await iterator.return?.();
     expect(abort.signal.aborted).toBe(true);
@@ -69,7 +72,9 @@ describe('a subscription that is completed', () => {
       next: async () => (++asked > 2 ? { value: undefined, done: true } : { value: { data: { asked } }, done: false }),
       [Symbol.asyncIterator]: () => source,
     };
-    const send = () => new Promise<void>((resolve) => (take = resolve));
+    const send: Send = (_, taken) => {
+      take = taken;
+    };
     const ended = deliver(source, { id: '1', send, abort: new AbortController() }).next();
     await new Promise(setImmediate);
     expect(asked).toBe(1);

@@ -40,6 +40,19 @@ describe('the display projection without display_order', () => {
     expect(shown([record(1, { ...SAME, ...ARCHIVED }), record(2, { ...SAME, ...ARCHIVED })])).toEqual(['2']);
   });
 
+  it('Z13: takes what a message said before it was rewritten in place for a copy of it, and no other row', () => {
+    const uid = { message_uid: 'u', timestamp: 1 };
+    const rows = [record(1, { ...uid, content: 'stub' }), record(2), record(3, { ...uid, ...ARCHIVED, content: 'whole' })];
+    expect(shown(rows)).toEqual(['1', '2']);
+    expect(projectLogicalMessages(rows)[0]).toMatchObject({ rowIds: ['1', '3'], copies: 2 });
+    for (const other of [{ timestamp: 2 }, { session_id: 't' }, { message_uid: 'v' }, { message_uid: null }, { active: 1, compacted: 0 }]) {
+      expect(shown([record(1, { ...uid, content: 'stub' }), record(3, { ...uid, ...ARCHIVED, content: 'whole', ...other })])).toEqual([
+        '1',
+        '3',
+      ]);
+    }
+  });
+
   it('compares ids beyond 2^53 exactly', () => {
     const rows = [
       { ...record(0, SAME), rowId: '9007199254740993' },

@@ -41,7 +41,7 @@ function plan(db: Database.Database, sql: string): string[] {
 
 /** Those that read a whole table or index; lists that were handed in, and what was computed, don't count. */
 function scans(db: Database.Database, sql: string): string[] {
-  return plan(db, sql).filter((detail) => /^SCAN (?!.*VIRTUAL TABLE)(?!CONSTANT ROW)(?!repeated$)(?!\(?subquery)/.test(detail));
+  return plan(db, sql).filter((detail) => /^SCAN (?!.*VIRTUAL TABLE)(?!CONSTANT ROW)(?!asked$)(?!repeated$)(?!\(?subquery)/.test(detail));
 }
 
 it('a statement that reads a whole table is told', () => {
@@ -108,4 +108,22 @@ describe.each<[SchemaVersion, 'as given' | 'filled']>([
     db.close();
     expect(steps).toEqual([expect.stringMatching(/^SEARCH m USING COVERING INDEX idx_messages_session_active \(session_id=\?\)$/)]);
   });
+});
+
+it('F68: the copies in a session of 20,000 rows with slots are found in one pass', async () => {
+  const path = buildStore({ schema: 31, rows: [S('s')] });
+  const db = new Database(path);
+  for (const name of db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'trigger'").pluck().all()) {
+    db.exec(`DROP TRIGGER ${name}`);
+  }
+  db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+    INSERT INTO messages (session_id, role, content, timestamp, active, compacted, display_order, display_identity)
+    SELECT 's', 'user', 'text', i, i > 1, i <= 1, max(i, 2), randomblob(32) FROM n`);
+  db.close();
+  const store = openStore(path);
+  const began = performance.now();
+  const [count] = await store.messageCounts([{ sessionId: 's', view: 'DISPLAY', scope: 'CONVERSATION' }]);
+  expect(count).toBe(19_999);
+  // A pass takes a tenth of a second; one pass a row took minutes.
+  expect(performance.now() - began).toBeLessThan(5000);
 });

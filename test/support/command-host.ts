@@ -71,6 +71,7 @@ export function commandHost(
     events,
     profile: options.profile ?? 'default',
     home: dirname(path),
+    webUiDir: join(dirname(path), 'webui'),
     now: () => clock.now,
     mintUid: () => randomUUID().replaceAll('-', ''),
     running: new Set(),

@@ -1,9 +1,13 @@
 /** The process behind `killed-writer.ts`: runs one command, and ends as by a crash where it is told. */
+import { flushCompileCache } from 'node:module';
 import type { CommandName } from '../../src/writing/commands.ts';
 import { commandHost } from './command-host.ts';
 import type { KilledWrite } from './killed-writer.ts';
 
 const { path, command, input, clientMutationId, killAt } = JSON.parse(process.argv[2] ?? '') as KilledWrite;
+
+// A process that is killed doesn't come to it.
+flushCompileCache();
 
 function die(): void {
   process.kill(process.pid, 'SIGKILL');

@@ -8,6 +8,7 @@ import { fork } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandInput, CommandName } from '../../src/writing/commands.ts';
+import { COMPILE_CACHE } from './program-start.ts';
 import { temporaryFolder } from './stores.ts';
 
 export interface KilledWrite {
@@ -21,7 +22,10 @@ export interface KilledWrite {
 
 /** Gives the number of statements of a write that wasn't killed, else null. Throws when the process ends in any other way. */
 export function killedWrite<K extends CommandName>(write: KilledWrite & { command: K; input: CommandInput<K> }): Promise<number | null> {
-  const child = fork(new URL('./killed-writer-process.ts', import.meta.url), [JSON.stringify(write)], { execArgv: [] });
+  const child = fork(new URL('./killed-writer-process.ts', import.meta.url), [JSON.stringify(write)], {
+    execArgv: [],
+    env: { ...process.env, ...COMPILE_CACHE },
+  });
   let statements: number | null = null;
   child.once('message', (message) => {
     statements = Number(message);

@@ -16,6 +16,7 @@ import pino from 'pino';
 import { afterAll } from 'vitest';
 import { readConfig, SETTINGS, type SettingName } from '../../src/config.ts';
 import { startServer } from '../../src/main.ts';
+import { COMPILE_CACHE } from './program-start.ts';
 import { buildStore, removeStores, type StoreSpec, temporaryFolder } from './stores.ts';
 
 /** Settings by name, as a flag gives them; `true` for a switch. */
@@ -194,7 +195,7 @@ export function runProgram(path: string, args: readonly string[], env: NodeJS.Pr
   const output = { stdout: '', stderr: '' };
   const child = spawn(process.execPath, [path, ...args], {
     cwd: temporaryFolder(),
-    env: { PATH: process.env.PATH, HOME: temporaryFolder(), ...env },
+    env: { PATH: process.env.PATH, HOME: temporaryFolder(), ...COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.add(child);
@@ -207,11 +208,13 @@ export function runProgram(path: string, args: readonly string[], env: NodeJS.Pr
   return { child, stdout: () => output.stdout, stderr: () => output.stderr };
 }
 
+type Sought<T> = T | undefined | false | null;
+
 /** Asks again until there is an answer. */
-export async function eventually<T>(find: () => T | undefined | false | null, timeoutMs = 5000): Promise<T> {
+export async function eventually<T>(find: () => Sought<T> | Promise<Sought<T>>, timeoutMs = 5000): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const found = find();
+    const found = await find();
     if (found !== undefined && found !== false && found !== null) return found;
     if (performance.now() > deadline) throw new Error(`nothing came within ${timeoutMs} ms`);
     await sleep(10);

@@ -75,6 +75,11 @@ export class RawSocket {
     return raw;
   }
 
+  /** Messages that came and were not asked for yet. */
+  get received(): number {
+    return this.#received.length;
+  }
+
   async opened(): Promise<void> {
     if (this.socket.readyState !== WebSocket.OPEN) await once(this.socket, 'open');
   }

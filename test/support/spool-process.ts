@@ -4,6 +4,7 @@
  * Arguments: scenario, home, the number of the step (-1: none). Each step is told in `trace` before it begins.
  */
 import { appendFileSync, writeSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { divertBacklog, moveToSpool } from '../../src/transcript/spool-backlog.ts';
 import { SpoolDirectory } from '../../src/transcript/spool-directory.ts';
@@ -14,6 +15,8 @@ import { RecordedStore, stepped, user } from './spool.ts';
 
 const [scenario = '', home = '', fatal = '-1'] = process.argv.slice(2);
 let step = 0;
+// A process that is killed doesn't come to it.
+flushCompileCache();
 
 function enter(name: string): void {
   if (step === Number(fatal)) process.kill(process.pid, 'SIGKILL');

@@ -7,6 +7,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { COMPILE_CACHE } from './program-start.ts';
 import type { Cell } from './stores.ts';
 
 export interface SqlStatement {
@@ -117,7 +118,11 @@ export class Writer {
 
 /** Starts the process and opens the store. `timeout`: how long it waits for a lock, in milliseconds (default 1000, as the owner does). */
 export async function startWriter(path: string, timeout = 1000): Promise<Writer> {
-  const child = fork(new URL('./writer-process.ts', import.meta.url), [path, String(timeout)], { execArgv: [], serialization: 'advanced' });
+  const child = fork(new URL('./writer-process.ts', import.meta.url), [path, String(timeout)], {
+    execArgv: [],
+    serialization: 'advanced',
+    env: { ...process.env, ...COMPILE_CACHE },
+  });
   await new Promise<void>((resolve, reject) => {
     child.once('message', () => resolve());
     child.once('exit', (code) => reject(new WriterError(`the writer couldn't start (exit code ${code})`, null)));

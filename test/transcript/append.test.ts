@@ -57,6 +57,13 @@ describe('an append', () => {
     expect(counters(host)).toEqual({ mc: 1, tc: 2 });
   });
 
+  it('keeps why the model stopped, what it thought and how many tokens it took', async () => {
+    const host = open();
+    const more = { role: 'assistant', finish_reason: 'stop', reasoning: 'why', token_count: 7, effect_disposition: 'applied' };
+    await say(host, 'a', more);
+    expect(host.rows('SELECT role, finish_reason, reasoning, token_count, effect_disposition FROM messages')).toEqual([more]);
+  });
+
   it('T17, K3: with the same uid is a duplicate, with the same row', async () => {
     const host = open();
     const first = await say(host, 'a', { message_uid: 'u1' });
@@ -247,6 +254,13 @@ describe('a session that was compressed', () => {
     expect(stored(host, 'p')).toEqual([]);
   });
 
+  it('leaves the route of a gateway where it leads, for the gateway keeps its own', async () => {
+    const entry = '{"session_id": "p"}';
+    const host = open([...CHAIN, T('gateway_routing', { session_key: 'k', entry_json: entry, updated_at: 1 })]);
+    expect(await say(host, 'a', {}, 'p')).toMatchObject({ sessionId: 'c' });
+    expect(host.rows('SELECT entry_json AS entry, updated_at AS at FROM gateway_routing')).toEqual([{ entry, at: 1 }]);
+  });
+
   it('T25: has its backlog written before that of the continuation', async () => {
     const host = open([S('p'), S('c', { parent_session_id: 'p', started_at: 150 })]);
     busy();
@@ -255,6 +269,7 @@ describe('a session that was compressed', () => {
     faults.heal();
     host.otherwise("UPDATE sessions SET ended_at = 150, end_reason = 'compression' WHERE id = 'p'");
     await say(host, 'new', {}, 'p');
+    await host.run('flushRetryQueue', { sessionId: 'p' });
     expect(stored(host, 'c')).toEqual(['m1', 'm2', 'new', 'c1']);
   });
 
@@ -291,6 +306,14 @@ describe('a session that was compressed', () => {
     });
     expect(await say(host, 'b', {}, 'p')).toMatchObject({ status: 'COMMITTED', sessionId: 'c' });
     expect(stored(host, 'c')).toEqual(['a', 'b']);
+  });
+
+  it('Z12: has its message diverted at once when the store is found damaged on the way to the continuation', async () => {
+    const host = open(CHAIN);
+    faults.fail('INSERT INTO messages', 'SQLITE_CORRUPT', 1);
+    expect(await say(host, 'a', {}, 'p')).toMatchObject({ status: 'DIVERTED', problem: { code: 'STORE_CORRUPT' } });
+    expect(payloads(host).map(({ data }) => data.message.content)).toEqual(['a']);
+    expect(existsSync(join(dirname(host.path), 'sessions', 'p.jsonl'))).toBe(true);
   });
 
   it('T53: has its spooled messages written to the continuation', async () => {

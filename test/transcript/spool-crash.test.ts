@@ -2,7 +2,8 @@
  * Processes that die at every step of what is done with a spool, and disks that fail at every step (`spec/state-db-writes.md` 20, K5 to K13).
  * Then the next process must find everything that was durable, and nothing twice.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +14,7 @@ import { SpoolDirectory } from '../../src/transcript/spool-directory.ts';
 import { drainSession } from '../../src/transcript/spool-drain.ts';
 import { NODE_FILES } from '../../src/transcript/spool-files.ts';
 import { recoverSpool } from '../../src/transcript/spool-recovery.ts';
+import { COMPILE_CACHE, someAtOnce } from '../support/program-start.ts';
 import { capDrop, enveloped, filesOf, makeHome, putFile, RecordedStore, stepped, systemError, user } from '../support/spool.ts';
 
 const PROCESS = fileURLToPath(new URL('../support/spool-process.ts', import.meta.url));
@@ -25,23 +27,44 @@ interface Remains {
   readonly trace: readonly string[];
 }
 
-/** Kills a process at each step in turn, on a home of its own; gives the trace of the one that came to its end. */
+/** Kills a process at each step in turn, on a home of its own, and lets one come to its end; gives the trace of that one. */
 async function killAtEachStep(scenario: string, prepare: (home: string) => void, check: (remains: Remains) => unknown): Promise<string[]> {
-  for (let step = 0; ; step++) {
+  const at = async (step: number | null): Promise<string[]> => {
     const home = makeHome();
     prepare(home);
-    const { signal, status, stderr } = spawnSync(process.execPath, [PROCESS, scenario, home, String(step)], { encoding: 'utf8' });
-    const trace = existsSync(join(home, 'trace')) ? readFileSync(join(home, 'trace'), 'utf8').trim().split('\n') : [];
-    if (signal !== 'SIGKILL') {
-      expect(stderr).toBe('');
-      expect(status).toBe(0);
-      expect(step).toBeGreaterThan(5);
-      await check({ home, trace });
-      return trace;
-    }
-    expect(trace.filter((name) => name !== '')).toHaveLength(step);
+    const { signal, stderr } = await runSpool(scenario, home, step);
+    expect(stderr).toBe('');
+    expect(signal).toBe(step === null ? null : 'SIGKILL');
+    const trace = traceOf(home);
+    if (step !== null) expect(trace).toHaveLength(step);
     await check({ home, trace });
-  }
+    return trace;
+  };
+  const whole = await at(null);
+  expect(whole.length).toBeGreaterThan(5);
+  await someAtOnce([...whole.keys()], async (step) => {
+    await at(step);
+  });
+  return whole;
+}
+
+/** `step`: where it dies; null: nowhere. */
+async function runSpool(scenario: string, home: string, step: number | null): Promise<{ signal: string | null; stderr: string }> {
+  const child = spawn(process.execPath, [PROCESS, scenario, home, String(step ?? -1)], {
+    env: { ...process.env, ...COMPILE_CACHE },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  return { signal, stderr: code === null || code === 0 ? stderr : `${stderr}ended with ${code}` };
+}
+
+function traceOf(home: string): string[] {
+  const path = join(home, 'trace');
+  return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
 }
 
 /** Two messages of the oldest form, one of the newest. */
@@ -140,11 +163,11 @@ describe('a process that dies while it replays', () => {
 async function lastBefore(name: string, home: string): Promise<Remains> {
   const rehearsal = makeHome();
   threeFiles(rehearsal);
-  spawnSync(process.execPath, [PROCESS, 'drain', rehearsal, '-1']);
-  const step = readFileSync(join(rehearsal, 'trace'), 'utf8').split('\n').indexOf(name);
+  await runSpool('drain', rehearsal, null);
+  const step = traceOf(rehearsal).indexOf(name);
   expect(step).toBeGreaterThan(0);
-  expect(spawnSync(process.execPath, [PROCESS, 'drain', home, String(step)]).signal).toBe('SIGKILL');
-  return { home, trace: readFileSync(join(home, 'trace'), 'utf8').trim().split('\n') };
+  expect(await runSpool('drain', home, step)).toMatchObject({ signal: 'SIGKILL' });
+  return { home, trace: traceOf(home) };
 }
 
 /** Lets each call of the file system and each commit fail in turn, until none is left. */

@@ -50,14 +50,13 @@ export interface Start {
 /** Data that wait so long for somebody who doesn't ask for them end his stream (live-protocol 10.2). */
 const TOO_SLOW_MS = 300_000;
 
+/** Keeps no frame that was taken: while a socket does not take it on, the text that is sent is all there is of it. */
 interface Member {
   readonly stream: PushStream<LiveFrame>;
   index: number;
   position: LivePosition;
   /** A frame for this one alone. */
   own: LiveFrame | null;
-  /** The shared frame that it had last. */
-  had: SharedFrame | null;
   isCatchingUp: boolean;
   askedAt: number;
 }
@@ -110,7 +109,7 @@ export class FrameGroup {
     }
     const own = events.length === 0 ? null : this.#frame(events, position, index, index < this.#source.log.end || this.#source.isDue());
     const stream: PushStream<LiveFrame> = new PushStream(() => this.#take(member), leave, signal);
-    const member: Member = { stream, index, position, own, had: null, isCatchingUp: false, askedAt: performance.now() };
+    const member: Member = { stream, index, position, own, isCatchingUp: false, askedAt: performance.now() };
     this.#members.add(member);
     this.onBatch();
     return stream;
@@ -167,8 +166,7 @@ export class FrameGroup {
     }
     if (member.isCatchingUp) return null;
     const shared = this.#shared;
-    if (shared !== null && member.index === shared.from && member.had !== shared) {
-      member.had = shared;
+    if (shared !== null && member.index === shared.from) {
       member.index = shared.to;
       member.position = shared.position;
       return shared.frame;

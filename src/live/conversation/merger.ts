@@ -103,18 +103,19 @@ export class TurnMerger {
   }
 
   /**
-   * The end of a run by other evidence than a terminal line (9); nothing when the same was told before. `lastSign`: by the store, so that
-   * whoever judges it names it the same.
+   * The end of a run by other evidence than a terminal line (9); nothing when one was told before: what the next turns leave behind is no
+   * evidence of this one. `lastSign`: by the store, so that whoever judges it names it the same.
    */
   endRun(run: RunTurn, ending: Ending, { evidence, lastSign }: { evidence: string; lastSign: number | null }, at: number): LiveEvent[] {
     const { outcome, certainty } = ending;
-    if (run.ended?.outcome === outcome) return [];
+    if (run.ended !== null) return [];
     const id = derivedId('TurnEnded', run.runId, [outcome, run.turn.lastSeq, lastSign]);
-    const corrects = run.ended?.eventId ?? null;
     run.ended = { outcome, certainty, eventId: id };
     this.#over(run);
     const base = { ...this.#place(run, at), id, class: 'CONTENT', origin: 'DERIVED' } as const;
-    return [liveEvent('TurnEnded', base, { ...this.#endOf(run), outcome, certainty, evidence, error: null, recovery: null, corrects })];
+    return [
+      liveEvent('TurnEnded', base, { ...this.#endOf(run), outcome, certainty, evidence, error: null, recovery: null, corrects: null }),
+    ];
   }
 
   /** A reader was told of an end that nothing here shows: it was inferred. */

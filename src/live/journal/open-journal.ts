@@ -28,17 +28,21 @@ export interface OpenJournal {
 }
 
 /** O_NONBLOCK: a named pipe in the place of a journal must not hold the thread that opens it. Windows has neither flag. */
-const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+export const JOURNAL_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EMLINK', 'ENXIO', 'EISDIR']);
 /** Another process may hold a file for a moment while it renames it (Windows). */
 const HELD = new Set(['EBUSY', 'EPERM', 'EACCES']);
 const HELD_TRIES = 3;
 const HELD_WAIT_MS = 20;
 
-/** The open file, which the caller closes, or null when there is none. Throws `JournalUnreadable`. */
-export async function openJournal(path: string): Promise<OpenJournal | null> {
+/**
+ * The open file, which the caller closes, or null when there is none. `inRealFolder`: the folder's path has just been resolved. Throws
+ * `JournalUnreadable`.
+ */
+export async function openJournal(path: string, inRealFolder = false): Promise<OpenJournal | null> {
   for (let attempt = 1; ; attempt++) {
     try {
+      if (!inRealFolder && !(await lstat(dirname(path))).isDirectory()) return null;
       return await openOnce(path);
     } catch (error) {
       const code = systemCode(error);
@@ -50,8 +54,7 @@ export async function openJournal(path: string): Promise<OpenJournal | null> {
 }
 
 async function openOnce(path: string): Promise<OpenJournal | null> {
-  if (!(await lstat(dirname(path))).isDirectory()) return null;
-  const handle = await open(path, FLAGS);
+  const handle = await open(path, JOURNAL_FLAGS);
   try {
     const stat = await handle.stat({ bigint: true });
     if (stat.isFile()) {

@@ -79,9 +79,10 @@ function afterOwnership(evidence: RunEvidence, sidecar: Exclude<RunEvidence['sid
     return until(evidence, since + CANCEL_SECONDS, { phase: 'CANCELLING', state: 'ALIVE', certainty: 'HIGH', outcome: 'CANCELLED' });
   }
   const lastSeen = earliest(now, [clearedAt ?? newestSign({ ...evidence, lastActivityAt: null })]);
-  // Row 9. A run that told its own completion was not cut short by the next one.
+  // Row 9. A run that told its own completion was not cut short by the next one, and neither was one whose process is gone.
   if (activeStreamId !== null) {
-    const outcome = completedAt === null ? 'SUPERSEDED' : 'COMPLETED';
+    const unfinished = evidence.process === 'DEAD' ? 'INTERRUPTED' : 'SUPERSEDED';
+    const outcome = completedAt === null ? unfinished : 'COMPLETED';
     return until(evidence, lastSeen + SUPERSEDED_SECONDS, { phase: null, state: 'SUSPECT', certainty: 'HIGH', outcome });
   }
   const finalizing = { phase: 'FINALIZING', state: 'ALIVE' } as const;

@@ -2,7 +2,8 @@
  * The rows of a turn, written together, and reconciled with those that are there already (`spec/state-db-writes.md` B1 to B6).
  */
 
-import { idList, rowIdList } from '../connection.ts';
+import { WriteRefused } from '../../write-refused.ts';
+import { idList } from '../connection.ts';
 import type { StoreReading } from '../store-reading.ts';
 import { type Admitted, admit, checkAdmission, type Lease } from './admission.ts';
 import { conversationIds } from './conversation-ids.ts';
@@ -136,13 +137,20 @@ function outcome(transaction: WriteTransaction, { sessionId, held }: Plan, fresh
   return { sessionId, inserted: told(false), adopted: told(true), rowIds };
 }
 
-/** By the lasting id, which a compaction takes along to other rows; else by the row, whose id is not used again. */
-function isThere(store: StoreReading, sessionId: string, { rowId, messageUid }: AppendedRow): boolean {
-  const sessions = idList(conversationIds(store, sessionId));
-  const [column, value] = messageUid === null ? ['id', rowIdList([rowId])] : ['message_uid', idList([messageUid])];
-  const sql = `SELECT 1 AS found FROM messages m WHERE m.session_id IN (SELECT value FROM json_each(?))
-    AND m.${column} IN (SELECT value FROM json_each(?)) LIMIT 1`;
-  return store.get(sql, [sessions, value]) !== undefined;
+/**
+ * By the lasting id, which a compaction takes along to other rows; else by the row, whose id another message may have got after a rollback.
+ * Throws where such a row is of the session and not as it was written: nobody can tell then.
+ */
+function isThere(store: StoreReading, sessionId: string, { rowId, messageUid, rowVersion }: AppendedRow): boolean {
+  const sessions = conversationIds(store, sessionId);
+  if (messageUid === null) {
+    const row = storedRows(store, [rowId]).get(rowId);
+    if (row === undefined || !sessions.includes(row.sessionId)) return false;
+    if (row.version !== rowVersion) throw new WriteRefused('INDETERMINATE', 'A row was changed since, or is another message.');
+    return true;
+  }
+  const sql = `SELECT 1 AS found FROM messages m WHERE m.session_id IN (SELECT value FROM json_each(?)) AND m.message_uid = ? LIMIT 1`;
+  return store.get(sql, [idList(sessions), messageUid]) !== undefined;
 }
 
 function uidOf(cell: unknown): string | null {

@@ -2,7 +2,7 @@
  * Whether the file behind a path is still the one that is open for writing (`spec/state-db-writes.md` Q1, Q2). A writer that goes on after a
  * replacement puts conversations into a file that nobody will find again.
  */
-import { openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { WriteRefused } from '../../write-refused.ts';
 import { type FileIdentity, fileIdentity, isSameFile, walPathOf } from '../health.ts';
 
@@ -17,19 +17,16 @@ const headers = new Map<string, number>();
 
 export class StoreIdentity {
   readonly #path: string;
-  readonly #walPath: string;
-  readonly #header: number | null;
-  readonly #file: FileIdentity | null;
-  #applicationId: number;
+  #walPath = '';
+  #header: number | null = null;
+  #file: FileIdentity | null = null;
+  #applicationId = 0;
   #sidecars: { readonly wal: FileIdentity | null; readonly shm: FileIdentity | null } | null = null;
 
   /** To be made before the process opens the store with SQLite. */
   constructor(path: string) {
     this.#path = path;
-    this.#walPath = walPathOf(path);
-    this.#file = fileIdentity(path);
-    this.#header = this.#file === null ? null : headerOf(path, this.#file);
-    this.#applicationId = this.#readApplicationId();
+    this.#adopt();
   }
 
   /** Remembers the -wal and -shm of the connection that was just opened; `isWal` is its journal mode. */
@@ -49,8 +46,9 @@ export class StoreIdentity {
     this.#sidecars = null;
   }
 
-  /** Throws STORE_REPLACED or WAL_GENERATION_LOST. An inode of 0 and an application id of 0 say nothing. */
+  /** Throws STORE_REPLACED or WAL_GENERATION_LOST, and STORE_UNREADABLE while there never was a file. An inode of 0 and an application id of 0 say nothing. */
   check(): void {
+    if (this.#file === null && !this.#adopt()) throw new WriteRefused('STORE_UNREADABLE', 'There is no state.db.');
     const now = fileIdentity(this.#path);
     if (now === null || !isSameFile(this.#file, now)) throw new WriteRefused('STORE_REPLACED');
     const applicationId = this.#readApplicationId();
@@ -63,6 +61,16 @@ export class StoreIdentity {
     };
     const { wal, shm } = this.#sidecars;
     if (!isSame(wal, this.#walPath) || !isSame(shm, shmPathOf(this.#walPath))) throw new WriteRefused('WAL_GENERATION_LOST');
+  }
+
+  /** Takes the file that is there for the one to write to; false where there is none. */
+  #adopt(): boolean {
+    this.#file = fileIdentity(this.#path);
+    if (this.#file === null) return false;
+    this.#walPath = walPathOf(this.#path);
+    this.#header = headerOf(this.#path, this.#file);
+    this.#applicationId = this.#readApplicationId();
+    return true;
   }
 
   #readApplicationId(): number {
@@ -78,6 +86,10 @@ function headerOf(path: string, file: FileIdentity): number | null {
   if (known !== undefined) return known;
   try {
     const descriptor = openSync(path, 'r');
+    if (!fstatSync(descriptor).isFile()) {
+      closeSync(descriptor);
+      return null;
+    }
     headers.set(key, descriptor);
     return descriptor;
   } catch {

@@ -2,6 +2,7 @@
  * Writes to one store: each is one transaction that holds or nothing, tried again while others are in the way, refused where the file is not
  * the one that was opened, and never closed in an orderly way once that is in doubt (`spec/state-db-writes.md` W1 to W9, Q1 to Q4).
  */
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StoreUnreadable } from '../../errors.ts';
 import { type RefusalCode, WriteRefused } from '../../write-refused.ts';
@@ -78,6 +79,7 @@ export class StoreWriter {
         return this.#attempt(work, options, stage);
       } catch (error) {
         this.#connection?.rollback();
+        if (error instanceof FailedBeside) throw error.cause;
         await this.#decide(error, patience, stage, seen);
       }
     }
@@ -91,15 +93,21 @@ export class StoreWriter {
     });
   }
 
+  /** One that was opened while the file could not be written stays so, whatever is mended since. */
+  #forgetConnection(): void {
+    if (this.#quarantine !== null) return;
+    this.#connection?.close();
+    this.#connection = null;
+    this.#identity.forgetSidecars();
+  }
+
   /** Closes the connections; one that may not be closed stays open, and the process has to end without closing it (Q3). */
   close(): void {
     this.#reader?.close();
     this.#reader = null;
-    if (this.#connection === null || this.#quarantine !== null) return;
-    this.#connection.checkpoint();
-    this.#connection.close();
-    this.#connection = null;
-    this.#identity.forgetSidecars();
+    if (this.#quarantine !== null) return;
+    this.#connection?.checkpoint();
+    this.#forgetConnection();
   }
 
   #attempt<T>(work: (transaction: WriteTransaction) => T, options: WriteOptions<T>, stage: { begun: boolean }): T {
@@ -110,7 +118,7 @@ export class StoreWriter {
     connection.begin();
     stage.begun = true;
     const result = work(connection);
-    options.beforeCommit?.(result);
+    if (options.beforeCommit !== undefined) beside(() => options.beforeCommit?.(result));
     connection.commit();
     this.#maintain(connection);
     return result;
@@ -149,6 +157,7 @@ export class StoreWriter {
       case 'REFUSED':
         if (error instanceof WriteRefused && error.code === 'COMPRESSION_IN_PROGRESS' && (await patience.pauseForCompression())) return;
         this.#remember(error);
+        if (isReadOnly(error)) this.#forgetConnection();
         throw asRefusal(error, details);
       case 'UNKNOWN':
         throw error;
@@ -187,7 +196,7 @@ export class StoreWriter {
     if (this.#connection !== null) return this.#connection;
     const file = fileIdentity(this.path);
     if (file === null) throw new WriteRefused('STORE_UNREADABLE', 'There is no state.db.');
-    if (file.size === 0n) throw new WriteRefused('STORE_INVALID');
+    if (file.size === 0n || !statSync(this.path).isFile()) throw new WriteRefused('STORE_INVALID');
     const { onStatement } = this.#options;
     const connection = WriteConnection.open(this.path, onStatement === undefined ? {} : { onStatement });
     try {
@@ -231,6 +240,22 @@ export class StoreWriter {
     this.#reader = StoreConnection.open(this.path, { lockWaitMs: READ_LOCK_WAIT_MS });
     return this.#reader;
   }
+}
+
+/** What failed was no statement of the store, though it may be an error of SQLite: a receipt that can't be written says nothing of the store. */
+class FailedBeside extends Error {}
+
+function beside(work: () => void): void {
+  try {
+    work();
+  } catch (cause) {
+    throw new FailedBeside('what goes before the commit failed', { cause });
+  }
+}
+
+function isReadOnly(error: unknown): boolean {
+  const code = sqliteCode(error) ?? '';
+  return code.startsWith('SQLITE_READONLY') || code.startsWith('SQLITE_CANTOPEN');
 }
 
 function isMalformedSchema(error: unknown): boolean {

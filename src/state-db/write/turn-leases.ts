@@ -69,6 +69,8 @@ export const acquireTurnLease: StoreOperation<AcquireInput, AcquirePlan, Acquire
     return lease;
   },
   preview: ({ lease }) => lease,
+  wasMade: (store, { conversationId, holder }) =>
+    heldAt(store, 'session_turn_leases', 'conversation_id', conversationId)?.holder === holder,
 };
 
 export interface RenewInput {

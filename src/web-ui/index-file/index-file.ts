@@ -61,6 +61,13 @@ export async function readIndex(sessionsDir: string): Promise<IndexReading> {
   return { status: isCorrupt ? 'CORRUPT' : 'OK', rows, duplicateIds: [...duplicateIds], oddRows, writtenAt };
 }
 
+/** The same, of each row only what tells whether it lags behind its file. */
+export async function readIndexCounts(sessionsDir: string): Promise<IndexReading> {
+  const reading = await readIndex(sessionsDir);
+  const counts = ({ message_count, updated_at }: Fields): Fields => ({ message_count, updated_at });
+  return { ...reading, rows: new Map([...reading.rows].map(([id, row]) => [id, counts(row)])) };
+}
+
 export function indexPath(sessionsDir: string): string {
   return join(sessionsDir, NAME);
 }

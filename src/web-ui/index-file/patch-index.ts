@@ -1,9 +1,11 @@
 /**
  * Changes of single rows of the Web UI's index (`spec/webui-sidecars.md` 8.5, 8.8). A running Web UI may write it again from its memory.
  */
+import { IntegralFloat } from '../../state-db/write/python-json-value.ts';
 import { WriteRefused } from '../../write-refused.ts';
 import type { Fields } from '../sidecar/coercions.ts';
 import { inOrder } from '../sidecar/session-queue.ts';
+import { sidecarJson } from '../sidecar/sidecar-json.ts';
 import { indexPath, readIndex, readRowsForWriting, writeIndex } from './index-file.ts';
 import { rebuildIndex } from './rebuild-index.ts';
 
@@ -37,7 +39,9 @@ export async function patchIndexRow(sessionsDir: string, id: string, patch: Fiel
     const index = await readRowsForWriting(sessionsDir);
     const row = index?.rows.find(({ session_id }) => session_id === id);
     if (index === null || row === undefined) return false;
-    for (const [key, value] of wanted) row[key] = value;
+    const different = wanted.filter(([key, value]) => textOf(row[key]) !== textOf(value));
+    if (different.length === 0) return true;
+    for (const [key, value] of different) row[key] = value;
     try {
       await writeIndex(sessionsDir, index.rows, index.mayReplace);
       return true;
@@ -46,6 +50,11 @@ export async function patchIndexRow(sessionsDir: string, id: string, patch: Fiel
       throw error;
     }
   });
+}
+
+/** Times are floats in the index, also whole ones. */
+function textOf(value: unknown): string {
+  return sidecarJson(value instanceof IntegralFloat ? value.value : (value ?? null));
 }
 
 /**

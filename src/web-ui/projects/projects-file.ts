@@ -41,6 +41,8 @@ export interface ProjectsReading {
 export interface ProjectInput {
   readonly name: string;
   readonly color?: string | null;
+  /** 12 hex digits; default: new ones. */
+  readonly id?: string;
 }
 
 export const LONGEST_PROJECT_NAME = 128;
@@ -78,7 +80,7 @@ export async function createProject(
   input: ProjectInput & { readonly profile: string | null },
   now = Date.now() / 1000,
 ): Promise<Project> {
-  const entry = newEntry(checkedName(input.name), checkedColor(input.color ?? null), input.profile, now);
+  const entry = newEntry(checkedName(input.name), checkedColor(input.color ?? null), input.profile, now, input.id);
   return changeEntries(stateDir, (entries) => [[...entries, entry], projectIn(entry)]);
 }
 
@@ -151,8 +153,12 @@ export async function migrateProjects(
   ]);
 }
 
-function newEntry(name: string, color: string | null, profile: string | null, now: number): Fields {
-  const id = randomUUID().replaceAll('-', '').slice(0, ID_DIGITS);
+/** An id that no project has yet, as the Web UI makes them. */
+export function newProjectId(): string {
+  return randomUUID().replaceAll('-', '').slice(0, ID_DIGITS);
+}
+
+function newEntry(name: string, color: string | null, profile: string | null, now: number, id = newProjectId()): Fields {
   return { project_id: id, name, color, profile: profile || ROOT_PROFILE, created_at: asFloat(now) };
 }
 

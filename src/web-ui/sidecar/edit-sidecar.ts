@@ -50,7 +50,12 @@ export interface EditRequest {
 
 export type EditOutcome =
   | { readonly status: 'REFUSED'; readonly code: RefusalCode; readonly more: string }
-  | { readonly status: 'UNCHANGED'; readonly before: SidecarRow }
+  | {
+      readonly status: 'UNCHANGED';
+      readonly before: SidecarRow;
+      /** What was asked for, as the file has it: a writer that was stopped may not have come to the index. */
+      readonly patch: Fields;
+    }
   | {
       readonly status: 'CHANGED';
       readonly bytes: Uint8Array;
@@ -59,8 +64,8 @@ export type EditOutcome =
       readonly after: SidecarRow;
       /** The members that changed, as they are now. */
       readonly patch: Fields;
-      /** The file has fewer messages than it had. */
-      readonly shrank: boolean;
+      /** Messages that the file had and has no more. */
+      readonly dropped: number;
     };
 
 const NO_SIGNATURE = { mtimeNs: 0n, size: 0, ctimeNs: 0n, ino: 0n };
@@ -86,7 +91,11 @@ export function editSidecar(bytes: Buffer, request: EditRequest): EditOutcome {
   for (const [key, value] of Object.entries(request.merge ?? {})) edits.merge(key, value);
   const dropped = request.collapsePartials === true ? repeatedPartials(messages) : [];
   if (dropped.length > 0) edits.dropElements(MESSAGES, dropped);
-  if (edits.isEmpty) return { status: 'UNCHANGED', before };
+  if (edits.isEmpty) {
+    const more = [...(request.collapsePartials === true ? ['message_count'] : []), ...(request.updatedAt === null ? [] : ['updated_at'])];
+    const keys = [...edits.keys, ...more].filter((key) => fields[key] !== undefined);
+    return { status: 'UNCHANGED', before, patch: Object.fromEntries(keys.map((key) => [key, fields[key]])) };
+  }
   if (request.updatedAt !== null) edits.put('updated_at', asFloat(request.updatedAt));
   putCounts(edits, fields, messages.length - dropped.length);
 
@@ -94,7 +103,7 @@ export function editSidecar(bytes: Buffer, request: EditRequest): EditOutcome {
   const { row: after, fields: now } = parseSidecar(changed, request.id, NO_SIGNATURE);
   if (after.health !== 'OK' || now === null) throw new Error('A change of a session file did not come out as JSON.');
   const patch = Object.fromEntries(edits.keys.map((key) => [key, now[key]]));
-  return { status: 'CHANGED', bytes: changed, before, after, patch, shrank: dropped.length > 0 };
+  return { status: 'CHANGED', bytes: changed, before, after, patch, dropped: dropped.length };
 }
 
 function refused(code: RefusalCode, more = ''): EditOutcome {

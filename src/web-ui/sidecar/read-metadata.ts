@@ -12,14 +12,15 @@ import { decodeText, layoutOf, parseSidecar } from './parse-sidecar.ts';
 import { MAX_WHOLE_BYTES, type ReadLimits, readWholeRow, signatureOf, withSidecar } from './read-sidecar.ts';
 import { parseSidecarJson } from './sidecar-json.ts';
 import { MESSAGES, SCENES } from './sidecar-keys.ts';
-import type { SidecarRow } from './sidecar-row.ts';
+import type { SidecarRow, SidecarSignature } from './sidecar-row.ts';
 
 export interface MetadataOptions extends ReadLimits {
   /** The count that the index has, for a file that tells where its scenes are but no count. */
   readonly countInIndex?: (id: string) => number | null;
 }
 
-const FIRST_STAGE = 64 * 1024;
+/** Less than the owner reads, which is more than enough for most. */
+export const FIRST_STAGE = 16 * 1024;
 const MOST_BYTES = 1024 * 1024;
 const STOPS: ReadonlySet<string> = new Set([MESSAGES, SCENES]);
 /** A beginning without one of these is not trusted. */
@@ -31,14 +32,32 @@ export async function readMetadata(sessionsDir: string, id: string, options: Met
 }
 
 async function metadataOf(file: OpenJournal, id: string, options: MetadataOptions): Promise<SidecarRow> {
-  const scan = new TopLevelScan(null, STOPS);
+  const scan = beginningScan();
   const bytes = await readStages(file, scan);
-  const { end } = scan;
-  const fields = scan.state === 'STOPPED' && end !== null ? prefixFields(bytes.subarray(0, end)) : null;
-  const row = fields === null || end === null ? null : fromPrefix(file, id, fields, bytes.subarray(0, end), options);
+  const row = rowOfBeginning(bytes, scan, id, signatureOf(file), options);
   if (row !== null) return row;
   if (bytes.length === file.size) return parseSidecar(bytes, id, signatureOf(file)).row;
   return readWholeRow(file, id, options);
+}
+
+/** Stops at the first member that is large by nature. */
+export function beginningScan(): TopLevelScan {
+  return new TopLevelScan(null, STOPS);
+}
+
+/** The metadata, when the scan of these bytes, a file's first, has found all that it takes; else null. */
+export function rowOfBeginning(
+  bytes: Buffer,
+  scan: TopLevelScan,
+  id: string,
+  signature: SidecarSignature,
+  options: MetadataOptions,
+): SidecarRow | null {
+  const { end } = scan;
+  if (scan.state !== 'STOPPED' || end === null) return null;
+  const prefix = bytes.subarray(0, end);
+  const fields = prefixFields(prefix);
+  return fields === null ? null : fromPrefix(signature, id, fields, prefix, options);
 }
 
 /** Until the scan has what it looks for, the file ends, or it is not worth more. */
@@ -60,14 +79,14 @@ function prefixFields(prefix: Buffer): Fields | null {
   return isJsonObject(value) ? value : null;
 }
 
-function fromPrefix(file: OpenJournal, id: string, fields: Fields, prefix: Buffer, options: MetadataOptions): SidecarRow | null {
+function fromPrefix(signature: SidecarSignature, id: string, fields: Fields, prefix: Buffer, options: MetadataOptions): SidecarRow | null {
   if (!NEEDED.every((key) => Object.hasOwn(fields, key))) return null;
   const hasCount = nonNegativeInteger(fields.message_count) !== null;
   if (!hasCount && !Object.hasOwn(fields, 'anchor_scene_index')) return null;
-  const isTooLarge = file.size > (options.maxBytes ?? MAX_WHOLE_BYTES);
+  const isTooLarge = signature.size > (options.maxBytes ?? MAX_WHOLE_BYTES);
   return decodeSidecar({
     id,
-    signature: signatureOf(file),
+    signature,
     health: isTooLarge ? 'TOO_LARGE' : isUtf8(prefix) ? 'UNKNOWN' : 'DAMAGED_ENCODING',
     fields,
     isWhole: false,

@@ -1,6 +1,7 @@
 /**
  * Reading a whole session file (`spec/webui-sidecars.md` 4). Nothing is written: what the owner mends while it reads is only told.
  */
+import { CaduceusError } from '../../errors.ts';
 import { type OpenJournal, readRange, systemCode } from '../../live/journal/open-journal.ts';
 import { openBackup, openSidecar, SidecarUnreadable } from '../sidecar-file.ts';
 import { decodeSidecar } from './decode-sidecar.ts';
@@ -67,7 +68,7 @@ async function readingOpen<T>(file: OpenJournal | null, read: (file: OpenJournal
   try {
     return await read(file);
   } catch (error) {
-    if (systemCode(error) === null) throw error;
+    if (error instanceof CaduceusError || systemCode(error) === null) throw error;
     throw new SidecarUnreadable(error);
   } finally {
     await file.handle.close();

@@ -11,6 +11,7 @@ import { patchIndexRow } from '../index-file/patch-index.ts';
 import { replaceFile } from '../replace-file.ts';
 import { isSidecarId, sidecarName } from '../sidecar-file.ts';
 import { clearTombstones } from '../tombstones.ts';
+import type { Fields } from './coercions.ts';
 import { type EditOutcome, type EditRequest, editSidecar } from './edit-sidecar.ts';
 import { isSameSignature, MAX_INLINE_BYTES, MAX_WHOLE_BYTES, readSteadily, signatureOf, withSidecar } from './read-sidecar.ts';
 import { inOrder } from './session-queue.ts';
@@ -25,6 +26,8 @@ export interface SaveOptions {
   readonly maxBytes?: number;
   /** Also where the Web UI keeps its sessions in a database of its own. */
   readonly force?: boolean;
+  /** Only say what would be saved; the row is as it would be, with the signature of the file that is there. */
+  readonly dryRun?: boolean;
 }
 
 export interface SavedSidecar {
@@ -35,6 +38,8 @@ export interface SavedSidecar {
   readonly mayBeOverwritten: boolean;
   /** The row of the Web UI's index has the change too. */
   readonly indexPatched: boolean;
+  /** Messages that went. */
+  readonly dropped: number;
 }
 
 /** A file that was saved so short a time ago is likely in the memory of a running Web UI. Seconds. */
@@ -64,15 +69,33 @@ export async function saveMetadata(sessionsDir: string, request: EditRequest, op
     if (outcome.status === 'REFUSED') throw new WriteRefused(outcome.code, outcome.more);
     const before = { ...outcome.before, signature: read.signature };
     const mayBeOverwritten = isLikelyInMemory(before, options);
-    if (outcome.status === 'UNCHANGED') return { changed: false, row: before, mayBeOverwritten, indexPatched: false };
+    if (outcome.status === 'UNCHANGED') {
+      const indexPatched = options.dryRun === true ? false : await followUp(sessionsDir, before, outcome.patch);
+      return { changed: false, row: before, mayBeOverwritten, indexPatched, dropped: 0 };
+    }
+    if (options.dryRun === true) {
+      return {
+        changed: true,
+        row: { ...outcome.after, signature: read.signature },
+        mayBeOverwritten,
+        indexPatched: false,
+        dropped: outcome.dropped,
+      };
+    }
     const path = join(await realpath(sessionsDir), sidecarName(id));
-    if (outcome.shrank && old !== null) await keepBackup(path, old, read.signature);
+    if (outcome.dropped > 0 && old !== null) await keepBackup(path, old, read.signature);
     await replaceSidecar(path, outcome.bytes, read.signature);
     const row = { ...outcome.after, signature: await signatureNow(path) };
-    const indexPatched = await patchIndexRow(sessionsDir, id, outcome.patch);
-    if ((row.storedMessageCount ?? 0) > 0) await clearTombstones(sessionsDir, id);
-    return { changed: true, row, mayBeOverwritten, indexPatched };
+    const indexPatched = await followUp(sessionsDir, row, outcome.patch);
+    return { changed: true, row, mayBeOverwritten, indexPatched, dropped: outcome.dropped };
   });
+}
+
+/** What belongs to a save beside the file; done again where the file says the same already, since a writer may have been stopped between. */
+async function followUp(sessionsDir: string, { id, storedMessageCount }: SidecarRow, patch: Fields): Promise<boolean> {
+  const indexPatched = await patchIndexRow(sessionsDir, id, patch);
+  if ((storedMessageCount ?? 0) > 0) await clearTombstones(sessionsDir, id);
+  return indexPatched;
 }
 
 async function readForEdit(sessionsDir: string, id: string, options: SaveOptions): Promise<{ bytes: Buffer; signature: SidecarSignature }> {

@@ -13,6 +13,7 @@ import { decodeSidecar } from './decode-sidecar.ts';
 import { Limiter } from './limiter.ts';
 import { duplicateSidecars, listSidecars } from './list-sidecars.ts';
 import { type MetadataOptions, readMetadata } from './read-metadata.ts';
+import { readMetadataNow } from './read-metadata-now.ts';
 import { isSameSignature, signatureOf } from './read-sidecar.ts';
 import type { SidecarRow, SidecarSignature } from './sidecar-row.ts';
 
@@ -36,6 +37,8 @@ export interface SidecarSnapshot {
 
 /** Files at a time. */
 const MOST_READS = 16;
+/** Of the thread's time before others get it. */
+const SLICE_MS = 8;
 /** Files that are looked at before others get the thread. */
 const STRIDE = 250;
 /** The owner replaces files, which the folder's time tells. What is written in place is found by looks at this distance. */
@@ -145,23 +148,22 @@ export class SidecarCatalogue {
     const isQuiet = folderTime !== null && folderTime === this.#folderTime;
     if (isQuiet && startedAt - this.#lookedAt < LOOK_EVERY_MS) return this.#snapshot;
     const { ids, ignoredFiles } = await listSidecars(this.#options.sessionsDir);
-    const rows = new Map<string, SidecarRow>();
     const stale: string[] = [];
     for (const [index, id] of ids.entries()) {
       if (index % STRIDE === STRIDE - 1) await yieldToOthers();
-      const known = this.#rows.get(id);
       const signature = this.#look(id);
-      if (signature === null) continue;
-      // Also keeps the place in the order.
-      if (known !== undefined) rows.set(id, known);
-      if (known === undefined || !isSameSignature(known.signature, signature)) stale.push(id);
+      const known = this.#rows.get(id);
+      if (known === undefined || signature === null || !isSameSignature(known.signature, signature)) stale.push(id);
     }
-    const read = await Promise.all(stale.map((id) => this.#reads.run(() => this.#read(id))));
-    for (const [index, row] of read.entries()) {
-      const id = stale[index] ?? '';
-      if (row === null) rows.delete(id);
-      else rows.set(id, light(row));
-    }
+    const read = new Map(await this.#readAll(stale));
+    const rows = new Map(
+      ids.flatMap((id) => {
+        const row = read.get(id);
+        if (row !== undefined) return row === null ? [] : [[id, light(row)] as const];
+        const known = this.#rows.get(id);
+        return known === undefined ? [] : [[id, known] as const];
+      }),
+    );
     this.#lookedAt = startedAt;
     this.#folderTime = isSettled(folderTime) ? folderTime : null;
     const isSame = stale.length === 0 && rows.size === this.#rows.size && sameNames(ignoredFiles, this.#snapshot.ignoredFiles);
@@ -172,6 +174,23 @@ export class SidecarCatalogue {
     const shown = hidden.size === 0 ? rows : new Map([...rows].filter(([id]) => !hidden.has(id)));
     this.#snapshot = { rows: shown, ignoredFiles, duplicates };
     return this.#snapshot;
+  }
+
+  /** Most files are small and told by their beginnings: read at once, they take a tenth of the time that promises take. */
+  async #readAll(ids: readonly string[]): Promise<(readonly [string, SidecarRow | null])[]> {
+    const read: (readonly [string, SidecarRow | null])[] = [];
+    const others: Promise<number>[] = [];
+    let since = performance.now();
+    for (const id of ids) {
+      const row = readMetadataNow(this.#options.sessionsDir, id, this.#options);
+      if (row === null) others.push(this.#reads.run(async () => read.push([id, await this.#read(id)])));
+      else read.push([id, row]);
+      if (performance.now() - since < SLICE_MS) continue;
+      await yieldToOthers();
+      since = performance.now();
+    }
+    await Promise.all(others);
+    return read;
   }
 
   async #read(id: string): Promise<SidecarRow | null> {

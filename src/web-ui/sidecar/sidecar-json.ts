@@ -6,9 +6,42 @@ import { pythonFloat } from '../../state-db/write/python-float.ts';
 import { NotJson } from '../../state-db/write/python-json.ts';
 import { IntegralFloat, keyOrder, MAX_DEPTH, parsePythonJson } from '../../state-db/write/python-json-value.ts';
 
-/** The value for reading, each number as a JavaScript number; undefined when the text is no JSON. */
+/**
+ * The value for reading, each number as a JavaScript number; undefined when the text is no JSON, or is nested so deep that the owner can't
+ * read it either.
+ */
 export function parseSidecarJson(text: string): unknown {
-  return parseJson(text) ?? plain(parsePythonJson(text));
+  const value = parseJson(text);
+  if (value === undefined) return plain(parsePythonJson(text));
+  return isTooDeep(text) ? undefined : value;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) at = endOfString(text, at);
+    else if (unit === 0x7b || unit === 0x5b) {
+      depth += 1;
+      if (depth > MAX_DEPTH) return true;
+    } else if (unit === 0x7d || unit === 0x5d) depth -= 1;
+  }
+  return false;
+}
+
+function endOfString(text: string, from: number): number {
+  let end = text.indexOf('"', from + 1);
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end === -1 ? text.length : end;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let start = at;
+  while (text.charCodeAt(start - 1) === BACKSLASH) start -= 1;
+  return (at - start) % 2 === 1;
 }
 
 function plain(value: unknown): unknown {

@@ -2,6 +2,7 @@
  * Work on large session files in threads of their own: parsing one holds whichever thread does it for up to seconds.
  */
 import { Worker } from 'node:worker_threads';
+import type { IndexReading } from '../index-file/index-file.ts';
 import type { CompactSidecar } from './compact-sidecar.ts';
 import type { EditOutcome, EditRequest } from './edit-sidecar.ts';
 import type { SidecarRow, SidecarSignature } from './sidecar-row.ts';
@@ -23,7 +24,14 @@ export interface EditTask {
   readonly request: EditRequest;
 }
 
-export type SidecarTask = RowTask | CompactTask | EditTask;
+/** Reads the index of the folder itself. */
+export interface IndexTask {
+  readonly task: 'INDEX';
+  readonly bytes: Uint8Array;
+  readonly sessionsDir: string;
+}
+
+export type SidecarTask = RowTask | CompactTask | EditTask | IndexTask;
 
 export type SidecarTaskReply = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string };
 
@@ -34,6 +42,7 @@ const ENTRY = new URL(`sidecar-thread.${import.meta.url.endsWith('.ts') ? 'ts' :
 export function inSidecarThread(task: RowTask): Promise<SidecarRow>;
 export function inSidecarThread(task: CompactTask): Promise<CompactSidecar | null>;
 export function inSidecarThread(task: EditTask): Promise<EditOutcome>;
+export function inSidecarThread(task: IndexTask): Promise<IndexReading>;
 export function inSidecarThread(task: SidecarTask): Promise<unknown> {
   const bytes = ownBuffer(task.bytes);
   return new Promise((resolve, reject) => {

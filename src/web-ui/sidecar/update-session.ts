@@ -14,6 +14,8 @@ import { type SavedSidecar, type SaveOptions, saveMetadata } from './save-sideca
 export interface SessionChanges {
   /** At most 80 characters are kept; blank is `Untitled`. */
   readonly title?: string | null;
+  /** Who chose the title; default USER. */
+  readonly titleBy?: 'USER' | 'PROGRAM';
   readonly pinned?: boolean;
   readonly archived?: boolean;
   /** Null takes the session out of its project. That the project exists and is of the session's profile is for the caller to see. */
@@ -41,7 +43,7 @@ export async function updateSession(
   options: SaveOptions = {},
 ): Promise<SavedSidecar> {
   const parts: Part[] = [];
-  if (changes.title !== undefined) parts.push({ set: titleMembers(changes.title), touches: true });
+  if (changes.title !== undefined) parts.push({ set: titleMembers(changes.title, changes.titleBy), touches: true });
   if (changes.pinned !== undefined) parts.push({ set: { pinned: changes.pinned }, touches: false });
   if (changes.archived !== undefined) parts.push({ set: { archived: changes.archived }, touches: false });
   if (changes.projectId !== undefined) parts.push({ set: { project_id: changes.projectId || null }, touches: false });
@@ -63,9 +65,10 @@ export async function updateSession(
 }
 
 /** What renaming writes: a title that is one of the automatic ones is no choice of the user's. */
-export function titleMembers(title: string | null): EditRequest['set'] {
+export function titleMembers(title: string | null, by: 'USER' | 'PROGRAM' = 'USER'): EditRequest['set'] {
   const kept = [...trimSpace((title ?? '').toWellFormed())].slice(0, LONGEST_TITLE).join('') || UNTITLED;
-  return { title: kept, manual_title: !AUTO_TITLES.has(kept.toLowerCase()), llm_title_generated: false };
+  const isChosen = !AUTO_TITLES.has(kept.toLowerCase());
+  return { title: kept, manual_title: isChosen && by === 'USER', llm_title_generated: isChosen && by === 'PROGRAM' };
 }
 
 /** Ends the pause of automatic turns, also one that is not in force any more. Unchanged when there is none (12.2). */

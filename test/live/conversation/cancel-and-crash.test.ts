@@ -93,6 +93,22 @@ describe('a turn that crashes', () => {
     expect(outcomes(reader)).toHaveLength(1);
   });
 
+  it('36: stays interrupted, once, whatever the turns behind it leave in the sidecar', async () => {
+    const { test, reader } = await running();
+    await test.restartUi();
+    await reader.until('TurnEnded');
+    await test.ui.submit({ sessionId: 's', runId: 'r2', text: 'Next' });
+    await test.ui.journal('s', 'r2', [{ event: 'token', payload: { text: 'Yes' } }]);
+    await test.looks();
+    await test.ui.settle({ sessionId: 's', runId: 'r2', cancelled: true });
+    await test.ui.journal('s', 'r2', [{ event: 'cancel', payload: { message: 'Cancelled', type: 'cancelled' } }]);
+    await reader.until('TurnEnded', 2);
+    await test.ui.sidecar('s', { active_stream_id: null }, []);
+    await test.looks();
+    expect(outcomes(reader)).toEqual(['r INTERRUPTED CERTAIN', 'r2 CANCELLED CERTAIN']);
+    expectOnce(reader);
+  });
+
   it('37: is interrupted with the end of its lease, which spoke for it until then, when its process can not be seen', async () => {
     const { test, reader } = await runningUnseen();
     test.ahead = 295;

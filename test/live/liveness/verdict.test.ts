@@ -90,6 +90,7 @@ describe('the rows of the table', () => {
     ['row 9, 35: another run owns', { sidecar: cleared({ activeStreamId: 'R2' }) }, { ...suspect(T + 20), certainty: 'HIGH' }],
     ['row 9, 35: after 20 s', { now: T + 20, sidecar: cleared({ activeStreamId: 'R2' }) }, over('SUPERSEDED', 'HIGH')],
     ['row 9: it had told its end', { now: T + 20, completedAt: T, sidecar: cleared({ activeStreamId: 'R2' }) }, over('COMPLETED', 'HIGH')],
+    ['row 9: its process is gone', { process: 'DEAD', sidecar: cleared({ activeStreamId: 'R2' }) }, over('INTERRUPTED', 'HIGH')],
     ['row 10: nothing else is known', { sidecar: cleared() }, alive('MEDIUM', T + 60, 'FINALIZING')],
     ['row 10: after 60 s', { now: T + 60, sidecar: cleared() }, over('UNKNOWN', 'MEDIUM')],
     ['row 10: nobody saw when', { sidecar: cleared({ clearedAt: null }), journalGrewAt: T - 50 }, alive('MEDIUM', T + 10, 'FINALIZING')],

@@ -19,7 +19,7 @@ interface Shown {
 
 const FIELDS = 'rawRole text timestamp toolCallId toolName reasoning toolCalls { toolCallId name rawArguments }';
 const PAGES = `query Pages($id: String!, $view: MessageView!) {
-  session(sessionId: $id) { messages(first: 200, view: $view, scope: SEGMENT) { totalCount nodes { ${FIELDS} } } }
+  session(sessionId: $id) { messages(first: 200, view: $view, scope: SEGMENT, merged: true) { totalCount nodes { ${FIELDS} } } }
 }`;
 const WHOLE = `query Whole($id: String!) { session(sessionId: $id) { transcript { source nodes: messages { ${FIELDS} } } } }`;
 

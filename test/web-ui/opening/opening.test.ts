@@ -123,7 +123,7 @@ type PageOf = {
 
 async function messages(id: string, args = 'first: 200'): Promise<PageOf> {
   const { session } = await server.read<{ session: { messages: PageOf } | null }, unknown>(
-    `{ session(sessionId: "${id}") { messages(${args}) { totalCount edges { cursor } pageInfo { hasNextPage endCursor } nodes { ${FIELDS} } } } }`,
+    `{ session(sessionId: "${id}") { messages(${args}, merged: true) { totalCount edges { cursor } pageInfo { hasNextPage endCursor } nodes { ${FIELDS} } } } }`,
   );
   if (session === null) throw new Error(`no session ${id}`);
   return session.messages;
@@ -349,7 +349,7 @@ describe('a file that can not be read', () => {
 
   it('over the limit is an error that says what can be seen, and its metadata stays', async () => {
     const { data, errors } = await server.query<{ session: unknown }, unknown>(
-      '{ session(sessionId: "large") { title messages { totalCount } audit: messages(view: AUDIT) { nodes { text } } } }',
+      '{ session(sessionId: "large") { title messages(merged: true) { totalCount } audit: messages(view: AUDIT) { nodes { text } } } }',
     );
     expect(data?.session).toEqual({ title: 'large', messages: null, audit: { nodes: [{ text: 'a row of the large one' }] } });
     expect(errors).toMatchObject([{ extensions: { code: 'SIDECAR_TOO_LARGE' }, message: expect.stringContaining('AUDIT') }]);
@@ -432,7 +432,7 @@ describe('the cost', () => {
       const fields = Array.from(
         { length: size },
         (_, index) =>
-          `s${index}: session(sessionId: "list-${index}") { messages(first: 2) { totalCount nodes { ${FIELDS} } } transcript(view: REPLAY) { revision } }`,
+          `s${index}: session(sessionId: "list-${index}") { messages(first: 2, merged: true) { totalCount nodes { ${FIELDS} } } transcript(view: REPLAY) { revision } }`,
       );
       await server.read(`query Open${size} { ${fields.join('\n')} }`);
       return Number((await server.requestLine(`Open${size}`)).statements);
@@ -449,7 +449,9 @@ describe('the cost', () => {
     );
     await opened('paged');
     const page = async (name: string, args: string) => {
-      await server.read(`query ${name} { session(sessionId: "paged") { messages(${args}, scope: SEGMENT) { nodes { text } } } }`);
+      await server.read(
+        `query ${name} { session(sessionId: "paged") { messages(${args}, scope: SEGMENT, merged: true) { nodes { text } } } }`,
+      );
       return server.requestLine(name);
     };
     // The stamp of the store, and nothing else.
@@ -485,7 +487,7 @@ describe('the cost', () => {
     await opened('left');
     put('left', [u('y'.repeat(3_000_000), 1)]);
     const gone = new AbortController();
-    const body = JSON.stringify({ query: '{ session(sessionId: "left") { messages { nodes { text } } } }' });
+    const body = JSON.stringify({ query: '{ session(sessionId: "left") { messages(merged: true) { nodes { text } } } }' });
     const left = fetch(server.graphql, { method: 'POST', headers: server.headers, body, signal: gone.signal });
     setTimeout(() => gone.abort(), 5);
     await expect(left).rejects.toThrow();

@@ -66,6 +66,16 @@ describe('damaged files', () => {
     expect((await whole(content)).messages).toEqual([]);
   });
 
+  it('nested deeper than the owner reads, a file is told as corrupt, whatever is in it', async () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const messages = `[{"role":"assistant","_partial":true,"_partial_tool_calls":[{"args":"\\\\"},{"args":${deep}}]}]`;
+    const text = modern({}).replace(JSON.stringify([user('a')]), messages);
+    expect((await whole(text)).row.health).toBe('CORRUPT');
+    expect((await whole(text.replace(deep, '[[[1]]]'))).row.health).toBe('OK');
+    expect((await metadata(text)).health).toBe('UNKNOWN');
+    expect((await metadata(modern({ composer_draft: 'DEEP' }).replace('"DEEP"', deep))).health).toBe('CORRUPT');
+  });
+
   it('T5: an empty object is a session without anything', async () => {
     const row = await metadata('{}', 'obj');
     expect(row).toMatchObject({ id: 'obj', health: 'OK', title: 'Untitled', createdAt: null, updatedAt: null, messageCount: 0 });

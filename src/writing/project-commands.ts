@@ -1,0 +1,151 @@
+/**
+ * Commands on the Web UI's projects (`spec/webui-listing.md` 13).
+ */
+import { readIndex } from '../web-ui/index-file/index-file.ts';
+import {
+  createProject,
+  deleteProject,
+  isSameProfile,
+  migrateProjects,
+  newProjectId,
+  type Project,
+  readProjects,
+  renameProject,
+} from '../web-ui/projects/projects-file.ts';
+import { word } from '../web-ui/sidecar/coercions.ts';
+import { listSidecars } from '../web-ui/sidecar/list-sidecars.ts';
+import { readMetadata } from '../web-ui/sidecar/read-metadata.ts';
+import { saveMetadata } from '../web-ui/sidecar/save-sidecar.ts';
+import { type RefusalCode, WriteRefused } from '../write-refused.ts';
+import type { CommandHost } from './command.ts';
+import { fileCommand, repeatedly, sessionsDirOf } from './file-command.ts';
+
+export interface CreateProjectInput {
+  readonly name: string;
+  readonly color: string | null;
+}
+
+export interface RenameProjectInput {
+  readonly projectId: string;
+  readonly name: string;
+  /** As `{ color }`; null leaves it. */
+  readonly color: { readonly color: string | null } | null;
+}
+
+export interface ProjectResult {
+  readonly projectId: string;
+  readonly changed: boolean;
+}
+
+export interface DeletedProject {
+  readonly projectId: string;
+  readonly name: string;
+  /** Sessions that were, or would be, taken out of it. */
+  readonly sessionIds: readonly string[];
+  /** Those whose files could not be changed: they name a project that is gone. */
+  readonly failed: readonly { readonly sessionId: string; readonly code: RefusalCode }[];
+}
+
+export const PROJECT_COMMANDS = {
+  createProject: fileCommand<CreateProjectInput, ProjectResult>('createProject', {
+    work: async (host, { name, color }, dryRun, planned) => {
+      const projectId = newProjectId();
+      const result = { projectId, changed: true };
+      if (dryRun) {
+        await checkNew(host, name, color);
+        return result;
+      }
+      planned(result);
+      await repeatedly(false, () => createProject(host.webUiDir, { id: projectId, name, color, profile: host.profile }, host.now()));
+      return result;
+    },
+    wasMade: async (host, { projectId }) => (await readProjects(host.webUiDir)).projects.some(({ id }) => id === projectId),
+  }),
+
+  renameProject: fileCommand<RenameProjectInput, ProjectResult>('renameProject', {
+    work: async (host, { projectId, name, color }, dryRun) => {
+      await settleOwners(host, dryRun);
+      const before = await ownProject(host, projectId);
+      if (dryRun) await checkNew(host, name, color?.color ?? null);
+      const after = dryRun
+        ? { ...before, name: name.trim(), color: color === null ? before.color : color.color }
+        : await repeatedly(false, () => renameProject(host.webUiDir, projectId, { name, ...color }, host.profile));
+      return { projectId, changed: before.name !== after.name || before.color !== after.color };
+    },
+  }),
+
+  deleteProject: fileCommand<{ readonly projectId: string }, DeletedProject>('deleteProject', {
+    work: async (host, { projectId }, dryRun, planned) => {
+      await settleOwners(host, dryRun);
+      const { name } = await ownProject(host, projectId);
+      const sessionIds = await sessionsIn(host, projectId);
+      if (dryRun) return { projectId, name, sessionIds, failed: [] };
+      const failed: { sessionId: string; code: RefusalCode }[] = [];
+      // The sessions first: who is stopped between the two finds the project, and can go on.
+      for (const sessionId of sessionIds) {
+        const code = await takeOut(host, sessionId);
+        if (code !== null) failed.push({ sessionId, code });
+      }
+      const result = { projectId, name, sessionIds: sessionIds.filter((id) => !failed.some(({ sessionId }) => sessionId === id)), failed };
+      planned(result);
+      await repeatedly(false, () => deleteProject(host.webUiDir, projectId, host.profile));
+      return result;
+    },
+    wasMade: async (host, { projectId }) => {
+      const { status, projects } = await readProjects(host.webUiDir);
+      return status === 'OK' && !projects.some(({ id }) => id === projectId);
+    },
+  }),
+} as const;
+
+/** What a dry run refuses: the same as the write. */
+async function checkNew(host: CommandHost, name: string, color: string | null): Promise<void> {
+  await readable(host);
+  if (name.trim() === '') throw new WriteRefused('VALIDATION', 'A project needs a name.');
+  if (color !== null && !/^#[0-9a-fA-F]{3,8}$/.test(color)) throw new WriteRefused('VALIDATION', 'A colour is # and 3 to 8 hex digits.');
+}
+
+async function readable(host: CommandHost): Promise<readonly Project[]> {
+  const { status, projects } = await readProjects(host.webUiDir);
+  if (status === 'UNREADABLE') throw new WriteRefused('PROJECTS_UNREADABLE');
+  return projects;
+}
+
+async function ownProject(host: CommandHost, projectId: string): Promise<Project> {
+  const owners = await readable(host);
+  const found = owners.find(({ id, profile }) => id === projectId && isSameProfile(profile, host.profile));
+  if (found === undefined) throw new WriteRefused('NOT_FOUND', 'There is no such project in this profile.');
+  return found;
+}
+
+/** Entries of older versions name no owner; the index says whose sessions they have (13.2). */
+async function settleOwners(host: CommandHost, dryRun: boolean): Promise<void> {
+  if (dryRun || (await readable(host)).every(({ profile }) => profile !== null)) return;
+  const { rows } = await readIndex(sessionsDirOf(host));
+  const sessions = [...rows.values()].map((row) => ({ projectId: word(row.project_id), profile: word(row.profile) }));
+  await repeatedly(false, () => migrateProjects(host.webUiDir, sessions));
+}
+
+/** By the files, since the index may lag; and by its rows, which a writer that was stopped may have left behind. */
+async function sessionsIn(host: CommandHost, projectId: string): Promise<string[]> {
+  const { rows } = await readIndex(sessionsDirOf(host));
+  const found: string[] = [];
+  for (const id of (await listSidecars(sessionsDirOf(host))).ids) {
+    const isIn = (await readMetadata(sessionsDirOf(host), id))?.projectId === projectId;
+    if (isIn || rows.get(id)?.project_id === projectId) found.push(id);
+  }
+  return found;
+}
+
+/** Null, or why it could not be done. A session that is read-only may leave its project too. */
+async function takeOut(host: CommandHost, id: string): Promise<RefusalCode | null> {
+  try {
+    const request = { id, set: { project_id: null }, updatedAt: null, refuse: { readOnly: false, underWay: false } };
+    await repeatedly(false, () => saveMetadata(sessionsDirOf(host), request, { now: host.now }));
+    return null;
+  } catch (error) {
+    if (!(error instanceof WriteRefused)) throw error;
+    // One that is gone is in no project.
+    return error.code === 'SIDECAR_MISSING' ? null : error.code;
+  }
+}

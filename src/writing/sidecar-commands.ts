@@ -1,0 +1,94 @@
+/**
+ * Commands on the Web UI's file of one session.
+ */
+import { inspectBackup, type SidecarBackup } from '../web-ui/backup.ts';
+import { readMetadata } from '../web-ui/sidecar/read-metadata.ts';
+import { type SavedSidecar, type SaveOptions, signatureText } from '../web-ui/sidecar/save-sidecar.ts';
+import { clearWakeupPause, persistCollapsedPartials, type SessionChanges, updateSession } from '../web-ui/sidecar/update-session.ts';
+import { WriteRefused } from '../write-refused.ts';
+import type { Command } from './command.ts';
+import { fileCommand, repeatedly, sessionsDirOf } from './file-command.ts';
+
+export interface FileInput {
+  readonly sessionId: string;
+  /** The signature that the client saw; null: whatever is there. */
+  readonly ifSignature: string | null;
+}
+
+export interface UpdateInput extends FileInput {
+  readonly changes: SessionChanges;
+  /** The title that was read; null: nothing is expected. */
+  readonly expected: { readonly title: string | null } | null;
+  /** Nothing is done where a person chose the title. */
+  readonly yieldsToPerson: boolean;
+}
+
+export interface FileResult {
+  readonly sessionId: string;
+  readonly changed: boolean;
+  /** Of the file now; of the old one after a dry run. */
+  readonly signature: string;
+  readonly mayBeOverwritten: boolean;
+  /** Messages that went out of the file. */
+  readonly droppedMessages: number;
+}
+
+type Save = (sessionsDir: string, input: FileInput, options: SaveOptions) => Promise<SavedSidecar>;
+
+/** Changes nothing. Ids without a file and a backup are left out. */
+export const inspectBackups: Command<{ readonly ids: readonly string[] }, readonly (readonly [string, SidecarBackup])[]> = async (
+  host,
+  { ids },
+) => {
+  const found: [string, SidecarBackup][] = [];
+  for (const id of ids) {
+    const backup = await inspectBackup(sessionsDirOf(host), id);
+    if (backup !== null) found.push([id, backup]);
+  }
+  return found;
+};
+
+/** The file alone; a row of the store stays as it is. */
+export const updateSidecar = fileCommand<UpdateInput, FileResult>('updateSession', {
+  work: async (host, input, dryRun) => {
+    const { sessionId, changes, expected, yieldsToPerson, ifSignature } = input;
+    return repeatedly(ifSignature !== null, async () => {
+      const guard = expected === null && !yieldsToPerson ? null : await readMetadata(sessionsDirOf(host), sessionId);
+      if (guard !== null && expected !== null && titleOf(guard.title) !== titleOf(expected.title)) throw new WriteRefused('CONFLICT');
+      if (guard !== null && yieldsToPerson && guard.manualTitle) {
+        return { sessionId, changed: false, signature: signatureText(guard.signature), mayBeOverwritten: false, droppedMessages: 0 };
+      }
+      const signature = ifSignature ?? (guard === null ? null : signatureText(guard.signature));
+      const saved = await updateSession(sessionsDirOf(host), sessionId, changes, { ifSignature: signature, dryRun, now: host.now });
+      return told(sessionId, saved);
+    });
+  },
+});
+
+export const clearPause = fileCommand<FileInput, FileResult>(
+  'clearWakeupPause',
+  saving((dir, { sessionId }, options) => clearWakeupPause(dir, sessionId, options)),
+);
+
+export const collapsePartials = fileCommand<FileInput, FileResult>(
+  'persistCollapsedPartials',
+  saving((dir, { sessionId }, options) => persistCollapsedPartials(dir, sessionId, options)),
+);
+
+function saving(save: Save): Parameters<typeof fileCommand<FileInput, FileResult>>[1] {
+  return {
+    work: (host, input, dryRun) =>
+      repeatedly(input.ifSignature !== null, async () =>
+        told(input.sessionId, await save(sessionsDirOf(host), input, { ifSignature: input.ifSignature, dryRun, now: host.now })),
+      ),
+  };
+}
+
+function told(sessionId: string, { changed, row, mayBeOverwritten, dropped }: SavedSidecar): FileResult {
+  return { sessionId, changed, signature: signatureText(row.signature), mayBeOverwritten, droppedMessages: dropped };
+}
+
+/** What the file writes for no title is none. */
+function titleOf(title: string | null): string | null {
+  return title === 'Untitled' || title === '' ? null : title;
+}

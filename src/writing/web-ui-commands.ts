@@ -1,0 +1,15 @@
+/**
+ * Commands on the Web UI's files: in the writing process, so that they have receipts and no file is read whole on the server's thread.
+ */
+import { PROJECT_COMMANDS } from './project-commands.ts';
+import { clearPause, collapsePartials, inspectBackups, updateSidecar } from './sidecar-commands.ts';
+import { UPKEEP_COMMANDS } from './upkeep-commands.ts';
+
+export const WEB_UI_COMMANDS = {
+  inspectBackups,
+  updateSession: updateSidecar,
+  clearWakeupPause: clearPause,
+  persistCollapsedPartials: collapsePartials,
+  ...PROJECT_COMMANDS,
+  ...UPKEEP_COMMANDS,
+} as const;

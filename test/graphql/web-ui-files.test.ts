@@ -1,0 +1,148 @@
+/** What the Web UI's files tell through the graph: projects, the folder, and what the file of a session says. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sidecarPath, sidecarText } from '../support/sidecars.ts';
+import { M, S } from '../support/stores.ts';
+import { MESSAGES, startUpstreamHome, startWebUi, type WebUiServer } from '../support/web-ui-server.ts';
+
+const NORMAL = 'mw_normal';
+
+describe('the home of a real Web UI', () => {
+  let server: WebUiServer;
+  beforeAll(async () => {
+    server = await startUpstreamHome(false);
+  });
+
+  it('shows its projects with their sessions, an entry without an owner too', async () => {
+    const { projects } = await server.read<{ projects: unknown[] }, object>(
+      '{ projects { projectId name color createdAt isSystem profile { name } sessions(first: 5) { totalCount nodes { sessionId project { name } } } } }',
+    );
+    expect(projects).toMatchObject([
+      { projectId: 'mproj01', name: 'Alpha', color: '#aa3355', isSystem: false, profile: { name: 'default' } },
+      { projectId: 'mproj02', name: 'Beta ünïcode', color: null, sessions: { totalCount: 0, nodes: [] } },
+    ]);
+    const sessions = (projects[0] as { sessions: { nodes: { sessionId: string }[] } }).sessions.nodes;
+    expect(sessions.map(({ sessionId }) => sessionId)).toContain(NORMAL);
+  });
+
+  it('shows a project as a node', async () => {
+    const { projects } = await server.read<{ projects: { id: string }[] }, object>('{ projects { id } }');
+    const { node } = await server.read<{ node: unknown }, object>(
+      'query ($id: ID!) { node(id: $id) { __typename id ... on Project { name } } }',
+      {
+        id: projects[0]?.id,
+      },
+    );
+    expect(node).toMatchObject({ __typename: 'Project', id: projects[0]?.id, name: 'Alpha' });
+  });
+
+  it('tells of the folder and of its index', async () => {
+    const { profile } = await server.read<{ profile: { webUi: Record<string, unknown> } }, object>(
+      '{ profile { webUi { sessionDir indexStatus sessionCount ignoredFiles projectsStatus } } }',
+    );
+    expect(profile.webUi).toMatchObject({ sessionDir: server.sessionsDir, indexStatus: 'STALE', projectsStatus: 'OK' });
+    expect(profile.webUi.sessionCount).toBeGreaterThan(25);
+  });
+
+  it('tells what the file of a session says, and where its values came from', async () => {
+    const { session } = await server.read<{ session: Record<string, unknown> }, object>(
+      `{ session(sessionId: "${NORMAL}") { origins provenance { title messageCount source lastMessageAt } unlistedReason rescued readOnly
+        sidecar { health signature bytes title messageCount hasShare wakeupPause { model } backup { recommendation } context { length } } } }`,
+    );
+    expect(session).toMatchObject({
+      origins: expect.arrayContaining(['WEB_UI', 'STATE_DB']),
+      unlistedReason: null,
+      rescued: false,
+      readOnly: true,
+      sidecar: { health: 'UNKNOWN', title: 'About docker', messageCount: 12, hasShare: false, backup: null, wakeupPause: null },
+    });
+  });
+
+  it('advises on a backup, and has none where there is none', async () => {
+    const { session } = await server.read<{ session: Record<string, unknown> }, object>(
+      '{ session(sessionId: "mw_shrunk") { sidecar { backup { recommendation reason liveMessages backupMessages liveIsNewer } } } }',
+    );
+    expect(session.sidecar).toMatchObject({ backup: { recommendation: 'RESTORE', liveMessages: 1 } });
+  });
+});
+
+const SECRET = 'share-token-that-nobody-may-see';
+const PENDING = 'a prompt that waits and is nobody else his business';
+
+describe('files made for a case', () => {
+  it('never tell the token of a share or the prompt that waits', async () => {
+    const server = await startWebUi({
+      files: { a: { title: 'Shared', share_token: SECRET, share_created_at: 5, pending_user_message: PENDING, pending_started_at: 7 } },
+    });
+    const answer = await server.query<{ session: { sidecar: object } }, object>(
+      '{ session(sessionId: "a") { sidecar { hasShare shareCreatedAt hasPendingMessage title gatewayRouting unknownKeys } } }',
+    );
+    expect(answer.data?.session.sidecar).toMatchObject({ hasShare: true, hasPendingMessage: true });
+    expect(JSON.stringify(answer)).not.toContain(SECRET);
+    expect(JSON.stringify(answer)).not.toContain(PENDING);
+  });
+
+  it('are read-only where they were imported from a store that is', async () => {
+    const server = await startWebUi({ files: { a: { title: 'Imported', read_only: true, source_tag: 'telegram' }, b: { title: 'Own' } } });
+    const { a, b } = await server.read<Record<'a' | 'b', { readOnly: boolean }>, object>(
+      '{ a: session(sessionId: "a") { readOnly } b: session(sessionId: "b") { readOnly } }',
+    );
+    expect([a.readOnly, b.readOnly]).toEqual([true, false]);
+  });
+
+  it('show a file that is no session with its health, never as an error', async () => {
+    const server = await startWebUi({ files: { a: '{"session_id": "a", "title": "x', b: '' } });
+    const { session } = await server.read<{ session: object }, object>(
+      '{ session(sessionId: "a") { sidecar { health title } warnings { code } } }',
+    );
+    expect(session).toMatchObject({ sidecar: { health: 'CORRUPT', title: null }, warnings: [{ code: 'SIDECAR_CORRUPT' }] });
+  });
+
+  it('have no sidecar where only state.db has the session, and no Web UI where there is no folder', async () => {
+    const server = await startWebUi({ rows: [S('s'), M('s')], files: { a: {} } });
+    const { session } = await server.read<{ session: object }, object>(
+      '{ session(sessionId: "s") { sidecar { health } provenance { title } project { name } } }',
+    );
+    expect(session).toEqual({ sidecar: null, provenance: { title: 'DERIVED' }, project: null });
+    const other = await startWebUi({ settings: { webUiDir: join(server.home, 'nowhere') } });
+    expect(await other.read('{ profile { webUi { sessionDir } } projects { name } }')).toEqual({ profile: { webUi: null }, projects: [] });
+  });
+
+  it('take no project of another profile, and tell none that is gone', async () => {
+    const server = await startWebUi({
+      files: { a: { project_id: 'p1' }, b: { project_id: 'p2' }, c: { project_id: 'gone' } },
+      projects: [
+        { project_id: 'p1', name: 'Mine' },
+        { project_id: 'p2', name: 'Theirs', profile: 'coder' },
+      ],
+    });
+    const found = await server.read<Record<string, { project: { name: string } | null }>, object>(
+      '{ a: session(sessionId: "a") { project { name } } b: session(sessionId: "b") { project { name } } c: session(sessionId: "c") { project { name } } }',
+    );
+    expect([found.a?.project?.name, found.b?.project ?? null, found.c?.project ?? null]).toEqual(['Mine', null, null]);
+  });
+
+  it('show background runs in their project, which other lists leave out', async () => {
+    const server = await startWebUi({
+      files: { cron_1_1: { title: 'Nightly', project_id: 'p1', source_tag: 'cron', raw_source: 'cron', session_source: 'cron' } },
+      projects: [{ project_id: 'p1', name: 'Cron Jobs', profile: 'default' }],
+    });
+    const { projects, sessions } = await server.read<
+      { projects: { sessions: { nodes: unknown[] } }[]; sessions: { nodes: unknown[] } },
+      object
+    >('{ projects { sessions { nodes { sessionId } } } sessions { nodes { sessionId } } }');
+    expect(projects[0]?.sessions.nodes).toEqual([{ sessionId: 'cron_1_1' }]);
+    expect(sessions.nodes).toEqual([]);
+  });
+
+  it('are told anew after each save of their owner', async () => {
+    const server = await startWebUi({ files: { a: { title: 'Before' } } });
+    const title = async () =>
+      (await server.read<{ session: { sidecar: { title: string } } }, object>('{ session(sessionId: "a") { sidecar { title } } }')).session
+        .sidecar.title;
+    expect(await title()).toBe('Before');
+    writeFileSync(sidecarPath(server.sessionsDir, 'a'), sidecarText('a', { title: 'After' }, MESSAGES));
+    expect(await title()).toBe('After');
+  });
+});
