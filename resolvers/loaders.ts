@@ -24,11 +24,11 @@ export type MessagePageKey = MessagesQuery & { readonly page: PageRequest };
 export interface LoaderServices {
   readonly webUi: WebUiLiveness;
   readonly webUiHome: WebUiHome;
-  readonly writers: StoreWriters;
   readonly openSessions: OpenSessions;
+  readonly writers: StoreWriters;
 }
 
-export function createLoaders(store: SessionStore, { webUi, webUiHome, writers, openSessions }: LoaderServices) {
+export function createLoaders(store: SessionStore, { webUi, webUiHome, openSessions, writers }: LoaderServices) {
   return {
     session: byKey((ids) => store.sessions(ids), null),
     children: byKey((ids) => store.children(ids), []),

@@ -219,6 +219,11 @@ const Transcript = builder.objectRef<StoredTranscript>('Transcript').implement({
       resolve: (transcript) => [...transcript.messages],
     }),
     revision: t.exposeString('revision', { description: 'Changes when any of its rows does, and when its file is saved.' }),
+    storeRevision: t.exposeString('storeRevision', {
+      nullable: true,
+      description:
+        'The same of the rows of the store alone: what `expectedRevision` of a mutation takes. Null where the store has none of it.',
+    }),
     source: t.exposeString('source', {
       description:
         'Where it was read. STATE_DB: the store alone. Of a session with a file of the Web UI: MERGED from both; SIDECAR_ONLY; STATE_DB_ONLY, the file has no messages; CONTEXT_FAIL_CLOSED, the compacted context alone. CLAUDE_CODE: a transcript of Claude Code.',

@@ -19,7 +19,9 @@ export const sessionIdField = (t: InputFields) => t.string({ required: true, des
 export const leaseTokenField = (t: InputFields) =>
   t.string({ description: 'The token of your turn lease; the write is refused when the lease is no longer yours.' });
 export const expectedRevisionField = (t: InputFields) =>
-  t.string({ description: 'The transcript.revision that you saw; refused with TRANSCRIPT_CHANGED when it is another by now.' });
+  t.string({
+    description: 'The `storeRevision` of the transcript that you saw; refused with TRANSCRIPT_CHANGED when it is another by now.',
+  });
 export const expectedActiveIdsField = (t: InputFields) =>
   t.stringList({ description: 'The same by row ids: those of all live rows of the session, in order.' });
 

@@ -128,6 +128,8 @@ export interface TranscriptQuery {
 export interface StoredTranscript {
   readonly messages: readonly StoredMessage[];
   readonly revision: string;
+  /** Of the rows of the store alone, which guards of changes compare; null where the store has none of it. */
+  readonly storeRevision: string | null;
   readonly source: string;
   readonly repairCount: number;
   readonly warnings: readonly DataWarning[];

@@ -96,7 +96,14 @@ export class MessageStore extends StoreReader {
     return answers.map((answer) => {
       if (answer === 'TOO_LARGE') return transcriptTooLarge(largest);
       const { messages, revision, repairCount } = answer;
-      return { messages: messages.map((record) => this.storedMessage(record)), revision, repairCount, source: 'STATE_DB', warnings: [] };
+      return {
+        messages: messages.map((record) => this.storedMessage(record)),
+        revision,
+        repairCount,
+        storeRevision: revision,
+        source: 'STATE_DB',
+        warnings: [],
+      };
     });
   }
 

@@ -32,18 +32,21 @@ export function isBlank(text: string): boolean {
   return true;
 }
 
-/** Trimmed, and every run of whitespace inside is one space. */
+/** Trimmed, and every run of whitespace inside is one space. What is so already is copied in one piece, or not at all. */
 export function collapseSpace(text: string): string {
-  const words: string[] = [];
-  let start = -1;
+  let collapsed = '';
+  let start = 0;
   for (let index = 0; index < text.length; index += 1) {
-    if (isSpace(text.charCodeAt(index))) {
-      if (start >= 0) words.push(text.slice(start, index));
-      start = -1;
-    } else if (start < 0) {
-      start = index;
-    }
+    const code = text.charCodeAt(index);
+    if (!isSpace(code)) continue;
+    let end = index + 1;
+    while (end < text.length && isSpace(text.charCodeAt(end))) end += 1;
+    const isOuter = index === 0 || end === text.length;
+    if (code === 0x20 && end === index + 1 && !isOuter) continue;
+    collapsed += text.slice(start, index);
+    if (!isOuter) collapsed += ' ';
+    start = end;
+    index = end - 1;
   }
-  if (start >= 0) words.push(text.slice(start));
-  return words.join(' ');
+  return start === 0 ? text : collapsed + text.slice(start);
 }

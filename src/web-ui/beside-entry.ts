@@ -119,9 +119,14 @@ export function overlaid(stored: SessionEntry, known: Known): SessionEntry {
     archived: stored.archived || row.archived,
     pinned: stored.pinned || row.pinned,
     recency: laterOf(stored.recency, row.origins.has('SIDECAR') ? rowTime(row) || null : null),
-    beside: besideOf(known),
+    beside: inStore(besideOf(known)),
     warnings: known.sidecar === null ? stored.warnings : [...stored.warnings, ...warningsOf(known.sidecar)],
   };
+}
+
+/** The store has the session, also where its list leaves the row out. */
+function inStore(beside: Beside): Beside {
+  return beside.origins.includes('STATE_DB') ? beside : { ...beside, origins: [...beside.origins, 'STATE_DB'] };
 }
 
 /** The entry of a session that the store does not have. `parentIsSnapshot`: it goes on where a file that was compressed ends. */

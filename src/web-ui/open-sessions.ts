@@ -172,8 +172,8 @@ export class OpenSessions {
 
 const NO_FILE = { signature: null, size: 0 } as const;
 
-function nameOf(store: SessionStore, { kind, view, sessionIds }: OpenKey): string {
-  return JSON.stringify([store.path, kind, view, sessionIds]);
+function nameOf(store: SessionStore, { kind, view, sessionIds, isInStore }: OpenKey): string {
+  return JSON.stringify([store.path, kind, view, isInStore, sessionIds]);
 }
 
 function batches(keys: readonly { readonly key: OpenKey; readonly size: number }[]): OpenKey[][] {
@@ -198,7 +198,7 @@ function claudeTranscript(said: readonly object[], { view, sessionIds }: OpenKey
   });
   const replay = view === 'REPLAY' ? replayed(messages) : { messages, repairCount: 0 };
   const revision = hash.digest('base64url').slice(0, REVISION_LENGTH);
-  return { ...replay, revision, source: 'CLAUDE_CODE', warnings: [], decisions: [], rowIds: [] };
+  return { ...replay, revision, storeRevision: null, source: 'CLAUDE_CODE', warnings: [], decisions: [], rowIds: [] };
 }
 
 const REVISION_LENGTH = 22;

@@ -85,7 +85,7 @@ export class ProfileOverlay implements EntryOverlay {
     if (change === 'NONE') return;
     const { at, cost } = this.#last;
     const wait = at + (cost <= QUICK_MS ? 0 : Math.max(cost * SHARE, change === 'SAID' ? SAID_MS : 0)) - performance.now();
-    if (wait > 0 && changes === this.#changes) {
+    if (changes === this.#changes && wait > 0) {
       this.#lookLater(wait);
       return;
     }

@@ -23,6 +23,11 @@ describe('whitespace as the writers see it', () => {
         expect(trimSpace(trimmed)).toBe(trimmed);
         expect(isBlank(text)).toBe(trimmed === '');
         expect(collapseSpace(text)).toBe(collapseSpace(trimmed));
+        const words = letters
+          .map((letter) => (ALL.includes(letter) ? ' ' : letter))
+          .join('')
+          .split(' ');
+        expect(collapseSpace(text)).toBe(words.filter((word) => word !== '').join(' '));
       }),
     );
   });

@@ -7,8 +7,9 @@ import { patiently, type StoreConnection } from '../../state-db/connection.ts';
 import type { DataWarning } from '../../state-db/decode.ts';
 import type { MessageRecord } from '../../state-db/message-row.ts';
 import { readTranscripts, replayOf, revisionOf } from '../../state-db/transcript.ts';
+import { LastSidecar, type SidecarReading } from '../sidecar/last-sidecar.ts';
 import type { WholeSidecar } from '../sidecar/parse-sidecar.ts';
-import { readSidecar, signatureOf, withSidecar } from '../sidecar/read-sidecar.ts';
+import { signatureOf, withSidecar } from '../sidecar/read-sidecar.ts';
 import type { SidecarSignature } from '../sidecar/sidecar-row.ts';
 import { SidecarUnreadable } from '../sidecar-file.ts';
 import { fileRecord, heldRecord, markOf } from './file-message.ts';
@@ -48,6 +49,8 @@ export interface OpenedTranscript {
   readonly messages: readonly OpenedMessage[];
   /** Changes when the file is saved and when any row of the session changes. */
   readonly revision: string;
+  /** Of the rows alone; null without a part of the store. */
+  readonly storeRevision: string | null;
   /** Of the file that was read; null without one. */
   readonly fileSignature: string | null;
   readonly source: TranscriptSource | 'STATE_DB';
@@ -82,15 +85,17 @@ export async function openTranscripts(
   const signatures = await Promise.all(requests.map((request) => signatureNow(sessionsDir, request)));
   const rows = await patiently(() => readRows(connect(), requests.filter(readsLiveRows)));
   const answers: (OpenAnswer | StoreDisplay)[] = [];
-  for (const [index, request] of requests.entries()) {
+  const files = new LastSidecar(sessionsDir);
+  // Several views of one session are together, so that its file is read once.
+  for (const [index, request] of inOrderOfSessions(requests)) {
     const found = readsLiveRows(request) ? rowsOf(rows, request) : 'NOT_READ';
     const signature = signatures[index] ?? null;
-    if (found === null) answers.push({ kind: 'TOO_LARGE' });
-    else if (found === 'NOT_READ') answers.push({ kind: 'STORE_DISPLAY', warnings: [] });
-    else if (!request.hasFile) answers.push(rowsAlone(found.records, request, []));
+    if (found === null) answers[index] = { kind: 'TOO_LARGE' };
+    else if (found === 'NOT_READ') answers[index] = { kind: 'STORE_DISPLAY', warnings: [] };
+    else if (!request.hasFile) answers[index] = rowsAlone(found.records, request, []);
     else if (request.known !== null && request.known === mergedRevision(signature, found))
-      answers.push({ kind: 'SAME', fileSignature: signature });
-    else answers.push(await withFile(sessionsDir, request, found));
+      answers[index] = { kind: 'SAME', fileSignature: signature };
+    else answers[index] = withFile(await files.read(request.sessionIds[0] ?? ''), request, found);
   }
   const shown = await withDisplayed(answers, requests, connect);
   // Also of a file that can't be used: it need not be read again while it is the same.
@@ -125,8 +130,7 @@ interface StoreDisplay {
   readonly warnings: readonly DataWarning[];
 }
 
-async function withFile(sessionsDir: string, request: OpenRequest, rows: SessionRows): Promise<OpenAnswer | StoreDisplay> {
-  const file = await readFile(sessionsDir, request);
+function withFile(file: SidecarReading, request: OpenRequest, rows: SessionRows): OpenAnswer | StoreDisplay {
   if (file === 'UNREADABLE') return withoutFile(request, rows, 'SIDECAR_UNREADABLE');
   if (file === null) return withoutFile(request, rows, 'SIDECAR_GONE');
   if (file.row.health === 'CORRUPT') return withoutFile(request, rows, 'SIDECAR_CORRUPT');
@@ -136,13 +140,8 @@ async function withFile(sessionsDir: string, request: OpenRequest, rows: Session
   return merged(request, file, rows);
 }
 
-async function readFile(sessionsDir: string, { sessionIds }: OpenRequest): Promise<WholeSidecar | null | 'UNREADABLE'> {
-  try {
-    return await readSidecar(sessionsDir, sessionIds[0] ?? '');
-  } catch (error) {
-    if (error instanceof SidecarUnreadable) return 'UNREADABLE';
-    throw error;
-  }
+function inOrderOfSessions(requests: readonly OpenRequest[]): [number, OpenRequest][] {
+  return [...Map.groupBy(requests.entries(), ([, { sessionIds }]) => sessionIds[0]).values()].flat();
 }
 
 function withoutFile(request: OpenRequest, { records }: SessionRows, code: Instead): OpenAnswer | StoreDisplay {
@@ -151,7 +150,7 @@ function withoutFile(request: OpenRequest, { records }: SessionRows, code: Inste
   return request.view === 'DISPLAY' ? { kind: 'STORE_DISPLAY', warnings } : rowsAlone(records, request, warnings);
 }
 
-function merged({ sessionIds, view }: OpenRequest, file: WholeSidecar, rows: SessionRows): OpenedTranscript {
+function merged({ sessionIds, view, isInStore }: OpenRequest, file: WholeSidecar, rows: SessionRows): OpenedTranscript {
   const sessionId = sessionIds[0] ?? '';
   const session = { ...file.fields, messages: file.messages };
   const found = reconcile(session, rows.state, view === 'DISPLAY' ? 'DISPLAY' : 'CONTEXT');
@@ -160,8 +159,9 @@ function merged({ sessionIds, view }: OpenRequest, file: WholeSidecar, rows: Ses
   const signature = signatureText(file.row.signature);
   return {
     kind: 'OPENED',
-    messages: shown,
+    messages: shown.map(light),
     revision: mergedRevision(signature, rows),
+    storeRevision: isInStore ? revisionOf(rows.records) : null,
     fileSignature: signature,
     source: found.source,
     repairCount,
@@ -208,10 +208,22 @@ function rowsAlone(records: readonly MessageRecord[], { view }: OpenRequest, war
 
 function ofStore(
   records: readonly MessageRecord[],
-  about: Pick<OpenedTranscript, 'revision' | 'repairCount' | 'warnings'>,
+  { revision, repairCount, warnings }: Pick<OpenedTranscript, 'revision' | 'repairCount' | 'warnings'>,
 ): OpenedTranscript {
   const messages = records.map((record) => ({ ...record, mark: recordMark(record), isOfFile: false, copies: 1 }));
-  return { kind: 'OPENED', ...about, messages, fileSignature: null, source: 'STATE_DB', decisions: [], rowIds: [], size: sizeOf(messages) };
+  return {
+    kind: 'OPENED',
+    revision,
+    storeRevision: revision,
+    repairCount,
+    warnings,
+    messages: messages.map(light),
+    fileSignature: null,
+    source: 'STATE_DB',
+    decisions: [],
+    rowIds: [],
+    size: sizeOf(messages),
+  };
 }
 
 /** Takes the store's own display where that is to stand: two statements for all of them. */
@@ -244,6 +256,20 @@ const REVISION_LENGTH = 22;
 function recordMark({ role, content, toolCallId, toolCalls }: MessageRecord): string {
   return markOf({ role, content, tool_call_id: toolCallId, tool_calls: toolCalls }, 'STATE');
 }
+
+/** Without what nobody is shown, and what is there a second time: it all crosses to the process that answers. */
+function light(message: OpenedMessage): OpenedMessage {
+  return { ...message, ...NOT_SHOWN };
+}
+
+const NOT_SHOWN = {
+  rawContent: null,
+  rawToolCalls: null,
+  apiContent: null,
+  rawReasoningDetails: null,
+  rawCodexReasoningItems: null,
+  rawCodexMessageItems: null,
+} as const;
 
 function sizeOf(messages: readonly MessageRecord[]): number {
   return messages.reduce(

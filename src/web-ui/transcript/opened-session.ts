@@ -16,6 +16,7 @@ export interface OpenedSession {
   /** Messages of the file by their names. */
   readonly byKey: ReadonlyMap<string, OpenedStoredMessage>;
   readonly revision: string;
+  readonly storeRevision: string | null;
   readonly source: string;
   readonly repairCount: number;
   readonly warnings: readonly DataWarning[];
@@ -24,14 +25,11 @@ export interface OpenedSession {
   readonly rowIds: readonly (string | null)[];
 }
 
-type Parts = Pick<OpenedTranscript, 'messages' | 'revision' | 'repairCount' | 'warnings' | 'decisions' | 'rowIds'> & {
+type Parts = Pick<OpenedTranscript, 'messages' | 'revision' | 'storeRevision' | 'repairCount' | 'warnings' | 'decisions' | 'rowIds'> & {
   readonly source: string;
 };
 
-export function openedSession(
-  profile: string,
-  { messages: read, revision, source, repairCount, warnings, decisions, rowIds }: Parts,
-): OpenedSession {
+export function openedSession(profile: string, { messages: read, ...about }: Parts): OpenedSession {
   const messages: OpenedStoredMessage[] = [];
   const byKey = new Map<string, OpenedStoredMessage>();
   const answers = new Answers(messages);
@@ -42,7 +40,7 @@ export function openedSession(
     messages.push(message);
     if (key !== null) byKey.set(key, message);
   }
-  return { messages, byKey, revision, source, repairCount, warnings, decisions, rowIds };
+  return { ...about, messages, byKey };
 }
 
 /** What a message says, and the how-manieth of the file it is that says so. */

@@ -18,8 +18,8 @@ export interface MatchInput {
 
 /**
  * For each message the indexes of its rows, the first of them the one that stands for it. A message that came from the store has its row. One
- * of the file has those that the merge took for it and that say the same; where the merge did not compare, a row that alone says what the
- * message alone says.
+ * of the file has those that the merge took for it and that say the same; where the merge did not compare, the rows that say the same are given
+ * to the messages that do when there are as many.
  */
 export function rowsOfMessages({ origins, decisions, marks, rowMarks }: MatchInput): number[][] {
   const rows = origins.map(({ from, index }) => (from === 'STATE' ? [index] : []));
@@ -30,23 +30,17 @@ export function rowsOfMessages({ origins, decisions, marks, rowMarks }: MatchInp
     rows[position]?.push(index);
     used.add(index);
   }
-  const alone = uniqueBy(rowMarks, (index) => !used.has(index));
-  for (const [mark, position] of uniqueBy(marks, (at) => rows[at]?.length === 0)) {
-    const index = alone.get(mark);
-    if (index !== undefined) rows[position]?.push(index);
+  const unused = placesOf(rowMarks, (index) => !used.has(index));
+  for (const [mark, positions] of placesOf(marks, (at) => rows[at]?.length === 0)) {
+    const indexes = unused.get(mark) ?? [];
+    // As many rows as messages: then each has its own, in their order.
+    if (indexes.length !== positions.length) continue;
+    for (const [at, position] of positions.entries()) rows[position]?.push(indexes[at] ?? 0);
   }
   return rows;
 }
 
-/** The place of each mark that only one place has. */
-function uniqueBy(marks: readonly string[], isWanted: (index: number) => boolean): Map<string, number> {
-  const places = new Map<string, number>();
-  const repeated = new Set<string>();
-  for (const [index, mark] of marks.entries()) {
-    if (!isWanted(index)) continue;
-    if (places.has(mark)) repeated.add(mark);
-    places.set(mark, index);
-  }
-  for (const mark of repeated) places.delete(mark);
-  return places;
+/** The places of each mark, in their order. */
+function placesOf(marks: readonly string[], isWanted: (index: number) => boolean): Map<string, number[]> {
+  return Map.groupBy([...marks.keys()].filter(isWanted), (index) => marks[index] ?? '');
 }

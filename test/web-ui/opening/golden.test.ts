@@ -88,4 +88,35 @@ describe('sessions of the Web UI', () => {
       expect(opened?.transcript.nodes).toEqual(session?.messages.nodes);
     },
   );
+
+  const inStore = new Set(
+    loadGolden('webui-home', 'state_db')
+      .cases.filter(({ function: name, result }) => name === 'state_db_has_session' && result === true)
+      .map(idOf),
+  );
+  const loaded = loadGolden('webui-home', 'session_load').cases.filter(({ function: name, error }) => name === 'Session.load' && !error);
+  const alone = loaded.filter((golden) => !inStore.has(idOf(golden)) && golden.result !== null);
+
+  it('are told apart by whether the store has them', () => {
+    expect(alone.length).toBeGreaterThan(3);
+    expect(alone.length).toBeLessThan(loaded.length);
+  });
+
+  it.each(alone.map((golden) => [idOf(golden), golden] as const))(
+    'that only a file has hold in the view AUDIT what the Web UI loads: %s',
+    async (id, { result }) => {
+      const { session } = await server.read<Paged, unknown>(PAGES, { id, view: 'AUDIT' });
+      expect(session?.messages.nodes).toEqual(expected((result as { messages: unknown }).messages));
+    },
+  );
+
+  it.each(merged.filter(({ error }) => error !== undefined).map((golden) => [idOf(golden), golden.args.prefer_context === true] as const))(
+    'damaged-sidecar: whose file is damaged say so where the store does not have them: %s (for the model: %s)',
+    async (id, forModel) => {
+      const { data, errors } = await server.query<Paged, unknown>(PAGES, { id, view: forModel ? 'LIVE' : 'DISPLAY' });
+      expect(inStore.has(id)).toBe(false);
+      expect(errors.map(({ extensions }) => extensions.code)).toEqual(['SIDECAR_CORRUPT']);
+      expect(data?.session).toEqual({ messages: null });
+    },
+  );
 });

@@ -1,6 +1,7 @@
 /** Sessions whose messages are in files, opened over the API. */
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startInProcess, type TestServer } from '../../support/server.ts';
 import { type Fields, saveSidecar, sidecarPath, sidecarText } from '../../support/sidecars.ts';
@@ -197,15 +198,30 @@ describe('a session that a file and the store have', () => {
   });
 });
 
-/** A session that was just made is listed within moments. */
-async function opened(id: string): Promise<Transcript> {
-  for (;;) {
-    const { data } = await server.query<{ session: { transcript: Transcript } | null }, unknown>(
-      `{ session(sessionId: "${id}") { transcript { source revision messages { text } } } }`,
-    );
-    if (data?.session?.transcript != null) return data.session.transcript;
-  }
+/** Waits for a session that was just made: it is listed within moments. */
+async function listed(id: string): Promise<void> {
+  while ((await server.read<{ session: unknown }, unknown>(`{ session(sessionId: "${id}") { title } }`)).session === null) await sleep(5);
 }
+
+async function opened(id: string): Promise<Transcript> {
+  await listed(id);
+  return transcript(id);
+}
+
+describe('the revision of the rows alone', () => {
+  it('is what a change of the store expects; that of the merged transcript is not', async () => {
+    const { session } = await server.read<{ session: { transcript: { revision: string; storeRevision: string } } }, unknown>(
+      '{ session(sessionId: "both") { transcript(view: REPLAY) { revision storeRevision } } }',
+    );
+    const { revision, storeRevision } = session.transcript;
+    const rewound = (expectedRevision: string) =>
+      server.read<{ rewindSession: object }, unknown>(
+        `mutation { rewindSession(input: { sessionId: "both", dryRun: true, expectedRevision: "${expectedRevision}" }) { __typename } }`,
+      );
+    expect(await rewound(storeRevision)).toEqual({ rewindSession: { __typename: 'RewindSessionPayload' } });
+    expect(await rewound(revision)).not.toEqual({ rewindSession: { __typename: 'RewindSessionPayload' } });
+  });
+});
 
 describe('a session that only a file has', () => {
   it('shows what the file says of each message, and no row', async () => {
@@ -260,6 +276,25 @@ describe('a session that only a file has', () => {
     );
     const gone = Buffer.from('Message:default/f:AAAAAAAAAAAAAAAA.0:twice').toString('base64url');
     expect(await server.read(`{ node(id: "${gone}") { id } }`)).toEqual({ node: null });
+  });
+
+  it('that was written to break readers is shown as far as it can be', async () => {
+    let nested: unknown = 'deep';
+    for (let depth = 0; depth < 850; depth += 1) nested = [nested];
+    const odd = [
+      null,
+      7,
+      [],
+      { role: { a: 1 }, content: { b: nested }, tool_calls: nested },
+      { role: 'user', content: '\0json:{bad', timestamp: 1e300 },
+    ];
+    put('hostile', [...odd, u('still here', 1)]);
+    const { messages: shown } = await opened('hostile');
+    expect(shown.length).toBe(6);
+    const { nodes } = await messages('hostile');
+    expect(nodes.at(-1)?.text).toBe('still here');
+    expect(nodes[3]?.text).toBe('[content nested too deeply to be shown]');
+    expect((await transcript('hostile', 'REPLAY')).messages.at(-1)?.text).toContain('still here');
   });
 
   it('is listed without its messages being read: no preview, and its title or a neutral one', async () => {
@@ -437,6 +472,29 @@ describe('the cost', () => {
     // The stamp of the store, and nothing else.
     expect((await page('Second', 'last: 3')).statements).toBeLessThanOrEqual(2);
     expect((await page('Second', 'last: 3')).rows).toBeLessThanOrEqual(2);
+  });
+
+  it('of a large file is paid by another process: the server answers others meanwhile', async () => {
+    put(
+      'heavy',
+      Array.from({ length: 4000 }, (_, index) => u(`${index} ${'word '.repeat(1000)}`, index)),
+    );
+    await listed('heavy');
+    const slow = messages('heavy', 'first: 1');
+    let isDone = false;
+    const done = slow.finally(() => {
+      isDone = true;
+    });
+    let longest = 0;
+    while (!isDone) {
+      const startedAt = performance.now();
+      await server.read('{ session(sessionId: "plain") { title } }');
+      longest = Math.max(longest, performance.now() - startedAt);
+    }
+    await done;
+    expect((await slow).totalCount).toBe(4000);
+    console.log(`20 MB were opened while others waited at most ${longest.toFixed(0)} ms`);
+    expect(longest).toBeLessThan(400);
   });
 
   it('of a request that its client left is no harm to the next', async () => {

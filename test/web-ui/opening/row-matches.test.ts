@@ -34,10 +34,12 @@ describe('the rows of a message', () => {
     expect(matched({ messages: [u('hi there', 1)] }, [u('[Workspace::v1: /srv]\nhi there', 1)])).toEqual([[0]]);
   });
 
-  it('are found for the context of the model where one alone says the same', () => {
+  it('are found for the context of the model where as many rows as messages say the same', () => {
     const context = [u('alpha bravo', 1), u('same words', 2), u('same words', 3)];
     const state = [u('alpha bravo', 51), u('same words', 52), u('same words', 53)];
-    expect(matched({ messages: [], context_messages: context }, state, 'CONTEXT')).toEqual([[0], [], []]);
+    expect(matched({ messages: [], context_messages: context }, state, 'CONTEXT')).toEqual([[0], [1], [2]]);
+    const fewer = [state[0] ?? {}, state[1] ?? {}];
+    expect(matched({ messages: [], context_messages: context }, fewer, 'CONTEXT')).toEqual([[0], [], []]);
   });
 
   it('do not depend on what is private', () => {
