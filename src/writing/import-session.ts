@@ -61,7 +61,12 @@ export const importSessionCommand = fileCommand<ImportSessionInput, ImportedSess
       await refuseDeleted(host, sessionId, source);
       const claim = claimable({ ...names, readOnly: false }, source);
       if (action === 'VIEW_ONLY' || !claim.ok) {
-        return { sessionId, imported: false, readOnlyBecause: claim.reason ?? 'READ_ONLY', messageCount: messages.length };
+        return {
+          sessionId,
+          imported: false,
+          readOnlyBecause: action === 'VIEW_ONLY' ? 'READ_ONLY' : claim.reason,
+          messageCount: messages.length,
+        };
       }
       const result = { sessionId, imported: true, readOnlyBecause: null, messageCount: messages.length };
       if (dryRun) return result;
