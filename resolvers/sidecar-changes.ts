@@ -1,11 +1,14 @@
 /**
  * Changes of the file of one session.
  */
+import { originsOf } from '../src/state-db/listing.ts';
 import type { SessionChanges } from '../src/web-ui/sidecar/update-session.ts';
+import { isSidecarId } from '../src/web-ui/sidecar-file.ts';
 import { WriteRefused } from '../src/write-refused.ts';
+import type { ImportedSession } from '../src/writing/import-session.ts';
 import type { FileResult } from '../src/writing/sidecar-commands.ts';
 import type { Context } from './context.ts';
-import { filesOf, isAnswered, requireFile, requirePinQuota, requireProject, writeFiles } from './file-writes.ts';
+import { filesOf, isAnswered, requireFile, requirePinQuota, requireProject, requireWebUi, writeFiles } from './file-writes.ts';
 import type { WriteArguments, WritePayload } from './writes.ts';
 
 type Maybe<T> = T | null | undefined;
@@ -57,6 +60,24 @@ export async function clearWakeupPause(args: FileArguments, ctx: Context): Promi
 
 export async function persistCollapsedPartials(args: FileArguments, ctx: Context): Promise<FilePayload> {
   return oneFile(ctx, 'persistCollapsedPartials', args);
+}
+
+export type ImportedPayload = ImportedSession & WritePayload;
+
+/** A transcript of Claude Code is shown and never copied. */
+export async function importSession(args: WriteArguments & { readonly sessionId: string }, ctx: Context): Promise<ImportedPayload> {
+  const { sessionId, clientMutationId = null } = args;
+  const { profile } = await ctx.store(args.profile);
+  if (!isAnswered(ctx, args)) {
+    await requireWebUi(ctx);
+    const session = await ctx.loaders(profile).session.load(sessionId);
+    if (session === null || !isSidecarId(sessionId)) throw new WriteRefused('NOT_FOUND');
+    if (originsOf(session).every((origin) => origin === 'CLAUDE_CODE')) {
+      const messageCount = session.beside?.messageCount ?? 0;
+      return { sessionId, imported: false, readOnlyBecause: 'READ_ONLY', messageCount, profile, clientMutationId };
+    }
+  }
+  return writeFiles(ctx, 'importSession', args, { sessionId, profiles: await ctx.services.profiles.names() });
 }
 
 async function oneFile(ctx: Context, command: 'clearWakeupPause' | 'persistCollapsedPartials', args: FileArguments): Promise<FilePayload> {

@@ -131,3 +131,32 @@ mutation('persistCollapsedPartials', {
   refusals: [...OF_FILES, 'SESSION_BUSY'],
   resolve: resolve.persistCollapsedPartials,
 });
+
+mutation('importSession', {
+  description:
+    "Take a session of a terminal, which only the store has, into the Web UI: a file under the same id with the messages of its conversation so far. One that has a file keeps it as it is; chats, runs of sub-agents and Claude Code's transcripts stay to be looked at.",
+  input: builder.inputType('ImportSessionInput', {
+    description: 'Which session.',
+    fields: (t) => ({
+      sessionId: sessionIdField(t),
+      profile: profileField(t),
+      dryRun: dryRunField(t),
+      clientMutationId: clientMutationIdField(t),
+    }),
+  }),
+  payload: builder.objectRef<resolve.ImportedPayload>('ImportSessionPayload').implement({
+    description: 'What became of it.',
+    fields: (t) => ({
+      ...payloadFields(t),
+      imported: t.exposeBoolean('imported', { description: 'A file was, or would be, made.' }),
+      readOnlyBecause: t.exposeString('readOnlyBecause', {
+        nullable: true,
+        description: 'Why it can only be looked at: READ_ONLY, MESSAGING or SOURCE; null where it may be written to.',
+      }),
+      messageCount: t.exposeInt('messageCount', { description: 'Messages of its transcript, or of its file where it has one.' }),
+      session: sessionField(t),
+    }),
+  }),
+  refusals: OF_FILES,
+  resolve: resolve.importSession,
+});

@@ -1,6 +1,7 @@
 /**
  * Commands on the Web UI's files: in the writing process, so that they have receipts and no file is read whole on the server's thread.
  */
+import { importSessionCommand } from './import-session.ts';
 import { PROJECT_COMMANDS } from './project-commands.ts';
 import { clearPause, collapsePartials, inspectBackups, updateSidecar } from './sidecar-commands.ts';
 import { UPKEEP_COMMANDS } from './upkeep-commands.ts';
@@ -11,5 +12,6 @@ export const WEB_UI_COMMANDS = {
   clearWakeupPause: clearPause,
   persistCollapsedPartials: collapsePartials,
   ...PROJECT_COMMANDS,
+  importSession: importSessionCommand,
   ...UPKEEP_COMMANDS,
 } as const;
