@@ -5,7 +5,16 @@ import DataLoader from 'dataloader';
 import { StoreUnreadable } from '../src/errors.ts';
 import type { WebUiLiveness } from '../src/live/liveness/web-ui-liveness.ts';
 import type { PageRequest } from '../src/paging.ts';
-import type { PrefixKey, RoundsKey } from '../src/session-history.ts';
+import type {
+  AnchorKey,
+  FoundAnchor,
+  PrefixKey,
+  RoundsKey,
+  ShownSnapshot,
+  ShownTail,
+  StateMessagesKey,
+  TailKey,
+} from '../src/session-history.ts';
 import type { InputOwner, MessagesQuery, SessionStore, StoredTranscript, TranscriptQuery } from '../src/session-store.ts';
 import type { PlatformMessageKey } from '../src/state-db/message-facts.ts';
 import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
@@ -69,6 +78,10 @@ export function createLoaders(store: SessionStore, { webUi, webUiHome, openSessi
     messagePrefix: inOrder((keys: readonly PrefixKey[]) => store.messagePrefixes(keys)),
     messagePrefixKeys: inOrder((keys: readonly PrefixKey[]) => store.messagePrefixKeys(keys)),
     historyRevision: byKey((ids) => store.historyRevisions(ids), null),
+    continuationChain: byKey((ids) => store.continuationChains(ids), null),
+    stateMessages: inOrder<StateMessagesKey, ShownSnapshot>((keys) => store.stateMessages(keys)),
+    regenerationTail: inOrder<TailKey, ShownTail | null>((keys) => store.regenerationTails(keys)),
+    anchor: inOrder<AnchorKey, FoundAnchor | null>((keys) => store.findAnchors(keys)),
     toolResult: inOrder((keys: readonly ToolCallKey[]) => store.toolResults(keys)),
     staleRows: inOrder((keys: readonly HeldRows[]) => store.staleHeldRows(keys)),
     inputOwner: inOrder((keys: readonly InputOwner[]) => store.inputOwnersExist(keys)),

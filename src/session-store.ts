@@ -47,6 +47,8 @@ export interface StoredMessage extends MessageRecord {
   readonly copies: number;
   /** Of a message of a file, and of a row that stands in a transcript with such. Without it `rowId` is always a row. */
   readonly opened?: OpenedPlace;
+  /** Of a message whose payload was left out on the way here: whether it has one. */
+  readonly hasPayload?: boolean;
 }
 
 /** What a message of a transcript knows that files have a part in. Its `rowId` is '' where no row of the store holds it. */
