@@ -22,6 +22,7 @@ import './sidecar.ts';
 import './lineage.ts';
 import './merge-preview.ts';
 import './message.ts';
+import './session-history.ts';
 import './search.ts';
 import './run.ts';
 import './live.ts';
