@@ -20,6 +20,7 @@ import './session-facts.ts';
 import './project.ts';
 import './sidecar.ts';
 import './lineage.ts';
+import './lineage-report.ts';
 import './merge-preview.ts';
 import './message.ts';
 import './search.ts';
