@@ -47,5 +47,6 @@ import './session-marks.ts';
 import './project-changes.ts';
 import './upkeep.ts';
 import './session-removal.ts';
+import './session-backing.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

@@ -1,7 +1,11 @@
 /** What the Web UI's list knows of sessions beside the list itself, over real sockets (`spec/webui-listing.md`). */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { startInProcess, type TestServer } from '../support/server.ts';
 import { M, S } from '../support/stores.ts';
-import { startWebUi } from '../support/web-ui-server.ts';
+import { mutate, startWebUi } from '../support/web-ui-server.ts';
 
 const AT = 1_782_000_000;
 
@@ -81,5 +85,95 @@ describe('sessionLineageReport', () => {
     ];
     expect(await reportOf(rows, 'new')).toMatchObject({ lineageKey: 'new', segments: [{ sessionId: 'new' }], manualReview: false });
     expect((await reportOf(rows, 'old')).children).toEqual([{ sessionId: 'new', parentSessionId: 'old', relation: 'RESET' }]);
+  });
+});
+
+const DELETED = '_deleted_webui_sessions.json';
+const PRUNED = '_pruned_webui_orphans.json';
+
+describe('Session.claimable', () => {
+  const CLAIM = 'query ($id: String!) { session(sessionId: $id) { claimable { ok reason } } }';
+
+  async function claimOf(server: TestServer, id: string): Promise<unknown> {
+    return (await server.read<{ session: { claimable: unknown } }, { id: string }>(CLAIM, { id })).session.claimable;
+  }
+
+  it.each([
+    ['cli', null],
+    ['tui', null],
+    ['api_server', null],
+    ['telegram', 'MESSAGING'],
+    ['Discord', 'MESSAGING'],
+    ['cron', 'SOURCE'],
+    ['subagent', 'SOURCE'],
+    ['unknown', 'SOURCE'],
+  ])('16.3: of a session of %s it is what an import does', async (source, reason) => {
+    const server = await startWebUi({ rows: [S('s', { source }), M('s')] });
+    expect(await claimOf(server, 's')).toEqual({ ok: reason === null, reason });
+    const imported = await mutate(server, 'importSession', { sessionId: 's', dryRun: true }, 'imported readOnlyBecause');
+    expect(imported).toMatchObject({ imported: reason === null, readOnlyBecause: reason });
+  });
+
+  it('16.3: brings nothing back that was deleted in the Web UI, until its list no longer names it', async () => {
+    const server = await startWebUi({ rows: [S('w', { source: 'webui' }), M('w'), S('empty')], files: { own: {} } });
+    writeFileSync(join(server.sessionsDir, DELETED), '{"version": 1, "ids": ["w"]}');
+    expect(await claimOf(server, 'w')).toEqual({ ok: false, reason: 'NOT_FOUND' });
+    expect(await claimOf(server, 'empty')).toEqual({ ok: false, reason: 'NOT_FOUND' });
+    expect(await claimOf(server, 'own')).toEqual({ ok: true, reason: null });
+    expect(await mutate(server, 'clearTombstone', { sessionId: 'w', kind: 'DELETED' }, 'cleared')).toMatchObject({ cleared: true });
+    expect(await claimOf(server, 'w')).toEqual({ ok: true, reason: null });
+  });
+
+  it('16.3: a file that says read-only is not written to', async () => {
+    const server = await startWebUi({ files: { shown: { read_only: true }, chat: { session_source: 'messaging', source_tag: 'slack' } } });
+    expect(await claimOf(server, 'shown')).toEqual({ ok: false, reason: 'READ_ONLY' });
+    expect(await claimOf(server, 'chat')).toEqual({ ok: false, reason: 'MESSAGING' });
+  });
+});
+
+describe('Session.backing', () => {
+  const BACKING = `query ($id: String!) { session(sessionId: $id) {
+    backing { sidecar sidecarMessages stateDbRow stateDbMessages tombstones } claimable { ok } } }`;
+
+  async function backingOf(server: TestServer, id: string): Promise<unknown> {
+    return (await server.read<{ session: { backing: unknown } | null }, { id: string }>(BACKING, { id })).session?.backing;
+  }
+
+  it('79: counts rows of any state beside the messages of the file', async () => {
+    const rows = [S('both', { source: 'webui' }), M('both'), M('both'), M('both', { active: 0 }), S('row', { source: 'cli' }), M('row')];
+    const server = await startWebUi({ rows, files: { both: {}, file: {} } });
+    const nowhere = { sidecar: false, sidecarMessages: null, stateDbRow: false, stateDbMessages: null, tombstones: [] };
+    expect(await backingOf(server, 'both')).toEqual({
+      ...nowhere,
+      sidecar: true,
+      sidecarMessages: 2,
+      stateDbRow: true,
+      stateDbMessages: 3,
+    });
+    expect(await backingOf(server, 'file')).toEqual({ ...nowhere, sidecar: true, sidecarMessages: 2 });
+    expect(await backingOf(server, 'row')).toEqual({ ...nowhere, stateDbRow: true, stateDbMessages: 1 });
+  });
+
+  it('36: names the lists of gone sessions', async () => {
+    const server = await startWebUi({ rows: [S('w', { source: 'webui' }), M('w')], files: { p: {} } });
+    writeFileSync(join(server.sessionsDir, DELETED), '{"version": 1, "ids": ["w"]}');
+    writeFileSync(join(server.sessionsDir, PRUNED), '{"version": 1, "ids": ["p", "w"]}');
+    expect(await backingOf(server, 'w')).toMatchObject({ sidecar: false, stateDbRow: true, tombstones: ['DELETED', 'ORPHAN'] });
+    expect(await backingOf(server, 'p')).toMatchObject({ sidecar: true, tombstones: ['ORPHAN'] });
+  });
+
+  it('says of a store without a Web UI what the store has', async () => {
+    const server = await startInProcess({ rows: [S('a'), M('a')] });
+    const { session } = await server.read<{ session: unknown }, { id: string }>(BACKING, { id: 'a' });
+    expect(session).toMatchObject({ backing: { sidecar: false, stateDbRow: true, stateDbMessages: 1, tombstones: [] }, claimable: null });
+  });
+
+  it('takes no statement of its own', async () => {
+    const rows = Array.from({ length: 20 }, (_, index) => [S(`s${index}`), M(`s${index}`)]).flat();
+    const server = await startWebUi({ rows });
+    const query = 'query Backings { sessions(first: 20) { nodes { backing { stateDbMessages } claimable { ok reason } } } }';
+    const { sessions } = await server.read<{ sessions: { nodes: unknown[] } }, object>(query);
+    expect(sessions.nodes).toHaveLength(20);
+    expect(Number((await server.requestLine('Backings')).statements)).toBeLessThanOrEqual(2);
   });
 });
