@@ -36,6 +36,8 @@ export interface Beside {
   /** It is shown although a rule would hide it, because nothing else of its conversation is (`spec/webui-listing.md` 6.4). */
   readonly isRescued: boolean;
   readonly projectId: string | null;
+  /** By the Web UI's rules it ran on a terminal (11.2). */
+  readonly isTerminal: boolean;
   readonly readOnly: boolean;
   /** What to show in place of the title; null when the title stands. */
   readonly displayTitle: string | null;

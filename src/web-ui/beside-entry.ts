@@ -96,6 +96,7 @@ export function besideOf(known: Known, stored: SessionEntry | undefined): Beside
     unlisted: UNLISTED[row.visibility.state],
     isRescued: row.visibility.state === 'RESCUED',
     projectId: row.projectId,
+    isTerminal: row.isCliSession,
     readOnly: row.readOnly || claude !== null,
     displayTitle: row.displayTitle,
     messageCount: sidecar !== null && sidecar.messageCount === null ? null : row.messageCount,

@@ -177,3 +177,89 @@ describe('Session.backing', () => {
     expect(Number((await server.requestLine('Backings')).statements)).toBeLessThanOrEqual(2);
   });
 });
+
+describe('what a list counts and refers to', () => {
+  const LIST = `query List($filter: SessionFilter, $allProfiles: Boolean) { sessions(first: 50, filter: $filter, allProfiles: $allProfiles) {
+    counts { webUi terminal archivedWebUi archivedTerminal } references { sessionId archived } nodes { sessionId } } }`;
+
+  interface Listed {
+    readonly counts: Readonly<Record<string, number>>;
+    readonly references: readonly { readonly sessionId: string }[];
+    readonly nodes: readonly { readonly sessionId: string }[];
+  }
+
+  async function listed(server: TestServer, variables: object = {}): Promise<Listed> {
+    return (await server.read<{ sessions: Listed }, object>(LIST, variables)).sessions;
+  }
+
+  it('9.6: counts archived entries apart, by where they run', async () => {
+    const terminal = (id: string, archived = 0) => [S(id, { source: 'cli', title: `Work ${id}`, archived }), M(id)];
+    const server = await startWebUi({
+      rows: [
+        ...terminal('t1'),
+        ...terminal('t2', 1),
+        ...terminal('t3', 1),
+        S('chat', { source: 'telegram' }),
+        M('chat'),
+        S('none', { archived: 1 }),
+      ],
+      files: { f1: { title: 'File' }, f2: { title: 'Put away', archived: true } },
+    });
+    const counts = { webUi: 2, terminal: 1, archivedWebUi: 1, archivedTerminal: 2 };
+    expect((await listed(server)).counts).toEqual(counts);
+    expect((await listed(server, { filter: { includeArchived: true } })).counts).toEqual(counts);
+    expect((await listed(server, { allProfiles: true })).counts).toEqual(counts);
+    expect((await listed(server, { filter: { archived: true } })).counts).toEqual({ ...counts, webUi: 0, terminal: 0 });
+  });
+
+  it('counts the same where lists come from SQL', async () => {
+    const rows = [S('a', { source: 'cli', archived: 1 }), M('a'), S('b', { source: 'telegram' }), M('b')];
+    const server = await startInProcess({ rows, settings: { largestCatalogue: '1' } });
+    expect((await listed(server)).counts).toEqual({ webUi: 1, terminal: 0, archivedWebUi: 0, archivedTerminal: 1 });
+  });
+
+  it('74: refers to the archived file above a delegate that only the store has', async () => {
+    const rows = [S('child', { source: 'subagent', parent_session_id: 'parent' }), M('child')];
+    const server = await startWebUi({ rows, files: { parent: { title: 'Parent', archived: true } } });
+    const filter = { includeDelegates: true, includeOrphans: true };
+    const { nodes, references } = await listed(server, { filter });
+    expect(nodes).toEqual([{ sessionId: 'child' }]);
+    expect(references).toEqual([{ sessionId: 'parent', archived: true }]);
+    expect((await listed(server, { filter: { ...filter, includeArchived: true } })).references).toEqual([]);
+  });
+
+  it('refers above what is not archived, to no segment of its own conversation, and once', async () => {
+    const fork = (id: string, parent: string, more = {}) => [
+      S(id, { source: 'cli', title: id, parent_session_id: parent, model_config: `{"_branched_from": "${parent}"}`, ...more }),
+      M(id),
+    ];
+    const rows = [
+      ...[S('top', { source: 'cli', title: 'top', archived: 1 }), M('top')],
+      ...fork('mid', 'top'),
+      ...fork('low', 'mid', { ended_at: AT, end_reason: 'compression' }),
+      ...[S('tip', { source: 'cli', parent_session_id: 'low', started_at: AT }), M('tip')],
+      ...fork('side', 'top'),
+    ];
+    const { references } = await listed(await startWebUi({ rows }));
+    expect(references).toEqual([{ sessionId: 'top', archived: true }]);
+  });
+
+  it('takes no statement for references', async () => {
+    const rows = [
+      ...[S('top', { source: 'cli', archived: 1 }), M('top')],
+      ...Array.from({ length: 20 }, (_, index) => [
+        S(`s${index}`, {
+          source: 'telegram',
+          parent_session_id: 'top',
+          model_config: '{"_branched_from": "top"}',
+          session_key: `k${index}`,
+        }),
+        M(`s${index}`),
+      ]).flat(),
+    ];
+    const server = await startWebUi({ rows });
+    const { nodes, references } = await listed(server);
+    expect([nodes.length, references.length]).toEqual([20, 1]);
+    expect(Number((await server.requestLine('List')).statements)).toBeLessThanOrEqual(2);
+  });
+});
