@@ -5,8 +5,6 @@ import type { StoredSession } from '../src/session-store.ts';
 import type { DataWarning } from '../src/state-db/decode.ts';
 import { originsOf } from '../src/state-db/listing.ts';
 import type { SidecarBackup } from '../src/web-ui/backup.ts';
-import { type ClaimRefusal, claimable } from '../src/web-ui/list/claim-policy.ts';
-import { normaliseSource } from '../src/web-ui/list/source-class.ts';
 import type { SidecarRow } from '../src/web-ui/sidecar/sidecar-row.ts';
 import type { Context } from './context.ts';
 
@@ -26,14 +24,6 @@ export function backupOf(sidecar: Sidecar, _: unknown, ctx: Context): Promise<Si
 
 export function isReadOnly(session: StoredSession, _: unknown, ctx: Context): boolean {
   return !ctx.services.writable || session.beside?.readOnly === true;
-}
-
-/** Whether `importSession` would let the Web UI write to it: null when it would, or does already (`spec/webui-listing.md` 16.3). */
-export function notClaimableBecause(session: StoredSession): ClaimRefusal | null {
-  const origins = originsOf(session);
-  if (session.beside?.readOnly === true || origins.every((origin) => origin === 'CLAUDE_CODE')) return 'READ_ONLY';
-  if (origins.includes('WEB_UI')) return null;
-  return claimable({ ...normaliseSource(session.source), readOnly: false }, session.source).reason;
 }
 
 /** A session that a rule hides and that is shown because nothing else of its conversation is (`spec/webui-listing.md` 6.4). */

@@ -20,6 +20,7 @@ import './session-facts.ts';
 import './project.ts';
 import './sidecar.ts';
 import './lineage.ts';
+import './lineage-report.ts';
 import './merge-preview.ts';
 import './message.ts';
 import './session-history.ts';
@@ -47,5 +48,6 @@ import './session-marks.ts';
 import './project-changes.ts';
 import './upkeep.ts';
 import './session-removal.ts';
+import './session-backing.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

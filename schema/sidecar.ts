@@ -296,12 +296,6 @@ builder.objectFields(Session, (t) => ({
     description: "Why the Web UI's own list leaves it out; null where it shows it, or does not know it.",
     resolve: ({ beside }) => beside?.unlisted ?? null,
   }),
-  notClaimableBecause: t.string({
-    nullable: true,
-    description:
-      'Why the Web UI can not take it over and write to it: READ_ONLY, MESSAGING or SOURCE; null when it can (`importSession`), or has it already.',
-    resolve: resolve.notClaimableBecause,
-  }),
   rescued: t.boolean({
     description: 'A rule would hide it, but nothing else of its conversation is shown.',
     resolve: ({ beside }) => beside?.isRescued === true,

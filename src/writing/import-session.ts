@@ -3,10 +3,11 @@
  */
 
 import { ROOT_PROFILE } from '../profiles.ts';
+import type { ClaimRefusal } from '../state-db/beside.ts';
 import type { SqlRow } from '../state-db/decode.ts';
 import type { StoreReading } from '../state-db/store-reading.ts';
 import { readIndex } from '../web-ui/index-file/index-file.ts';
-import { type ClaimRefusal, claimable, claimedWorkspace, importAction, isDeletedHere } from '../web-ui/list/claim-policy.ts';
+import { claimable, claimedWorkspace, importAction, isDeletedHere } from '../web-ui/list/claim-policy.ts';
 import { titleFromMessages } from '../web-ui/list/list-titles.ts';
 import { fold, normaliseSource } from '../web-ui/list/source-class.ts';
 import { ownProfile } from '../web-ui/own-sidecars.ts';
@@ -64,7 +65,7 @@ export const importSessionCommand = fileCommand<ImportSessionInput, ImportedSess
         return {
           sessionId,
           imported: false,
-          readOnlyBecause: action === 'VIEW_ONLY' ? 'READ_ONLY' : claim.reason,
+          readOnlyBecause: claim.reason ?? 'READ_ONLY',
           messageCount: messages.length,
         };
       }

@@ -20,7 +20,7 @@ it('makes a file with the messages, the folder and the source of a session of a 
     messageCount: 2,
   });
   expect(readdirSync(server.sessionsDir)).toEqual([]);
-  expect(await server.read('{ session(sessionId: "cli") { notClaimableBecause } }')).toEqual({ session: { notClaimableBecause: null } });
+  expect(await server.read('{ session(sessionId: "cli") { claimable { ok } } }')).toEqual({ session: { claimable: { ok: true } } });
   const input = { sessionId: 'cli', clientMutationId: 'k' };
   const first = await mutate(server, 'importSession', input, FIELDS);
   expect(first).toMatchObject({
@@ -66,10 +66,10 @@ it('makes a title of the first words where there is none', async () => {
 it.each([
   ['telegram', 'MESSAGING'],
   ['cron', 'SOURCE'],
-  ['subagent', 'READ_ONLY'],
+  ['subagent', 'SOURCE'],
 ])('makes no file for a session of %s, and says why', async (source, reason) => {
   const server = await startWebUi({ rows: [S('s', { source }), M('s')] });
-  expect(await server.read('{ session(sessionId: "s") { notClaimableBecause } }')).toEqual({ session: { notClaimableBecause: reason } });
+  expect(await server.read('{ session(sessionId: "s") { claimable { reason } } }')).toEqual({ session: { claimable: { reason } } });
   expect(await mutate(server, 'importSession', { sessionId: 's' }, FIELDS)).toMatchObject({ imported: false, readOnlyBecause: reason });
   expect(existsSync(sidecarPath(server.sessionsDir, 's'))).toBe(false);
 });
