@@ -44,6 +44,7 @@ import './clean-markers.ts';
 import './deliver-result.ts';
 import './session-life.ts';
 import './sidecar-changes.ts';
+import './new-web-ui-session.ts';
 import './session-marks.ts';
 import './project-changes.ts';
 import './upkeep.ts';
