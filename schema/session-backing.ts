@@ -1,6 +1,7 @@
 import { int32 } from '../resolvers/numbers.ts';
 import * as resolve from '../resolvers/session-backing.ts';
 import type { Claim } from '../src/state-db/beside.ts';
+import type { WorkspaceBinding } from '../src/web-ui/list/workspace-binding.ts';
 import { builder } from './builder.ts';
 import { Session } from './session.ts';
 import { TombstoneKind } from './upkeep.ts';
@@ -46,6 +47,32 @@ const Backing = builder.objectRef<resolve.Backing>('SessionBacking').implement({
   }),
 });
 
+const WorkspaceState = builder.enumType('WorkspaceState', {
+  description: "How a session's folder is.",
+  values: {
+    OK: { description: 'It is there and may be used.' },
+    MISSING: { description: 'It is not there, or the session names none.' },
+    UNTRUSTED: {
+      description:
+        'It is neither below the home of the user nor among the saved folders of the Web UI, is no folder, or can not be looked at.',
+    },
+    REMOTE: { description: "The profile's commands run elsewhere: the path can not be looked at here." },
+  } as const,
+});
+
+const Binding = builder.objectRef<WorkspaceBinding>('WorkspaceBinding').implement({
+  description: 'The folder that a session of the Web UI works in, as the Web UI would resolve it. Looked at now; nothing is written.',
+  fields: (t) => ({
+    stored: t.exposeString('stored', { nullable: true, description: 'As the file says.' }),
+    resolved: t.exposeString('resolved', {
+      nullable: true,
+      description: 'Where it would work: the stored folder, or the last one of the profile in place of one that is gone; null for nowhere.',
+    }),
+    state: t.field({ type: WorkspaceState, description: 'How the stored folder is.', resolve: ({ state }) => state }),
+    recovered: t.exposeBoolean('recovered', { description: 'Another folder stands in for the stored one.' }),
+  }),
+});
+
 builder.objectFields(Session, (t) => ({
   backing: t.field({ type: Backing, description: 'Where it stands and how much of it.', resolve: resolve.backing }),
   claimable: t.field({
@@ -53,5 +80,12 @@ builder.objectFields(Session, (t) => ({
     nullable: true,
     description: 'Whether `importSession` may take it into the Web UI, and why not; null where no Web UI knows it.',
     resolve: resolve.claim,
+  }),
+  workspaceBinding: t.field({
+    type: Binding,
+    nullable: true,
+    description: 'The folder of a session of the Web UI, and whether it can be used; null without a file.',
+    complexity: 5,
+    resolve: resolve.workspaceBinding,
   }),
 }));

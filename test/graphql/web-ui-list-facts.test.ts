@@ -1,10 +1,11 @@
 /** What the Web UI's list knows of sessions beside the list itself, over real sockets (`spec/webui-listing.md`). */
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startInProcess, type TestServer } from '../support/server.ts';
-import { M, S } from '../support/stores.ts';
+import { sidecarPath } from '../support/sidecars.ts';
+import { M, S, temporaryFolder } from '../support/stores.ts';
 import { mutate, startWebUi } from '../support/web-ui-server.ts';
 
 const AT = 1_782_000_000;
@@ -171,6 +172,7 @@ describe('Session.backing', () => {
   it('takes no statement of its own', async () => {
     const rows = Array.from({ length: 20 }, (_, index) => [S(`s${index}`), M(`s${index}`)]).flat();
     const server = await startWebUi({ rows });
+    await server.read('{ sessions(first: 1) { nodes { id } } }');
     const query = 'query Backings { sessions(first: 20) { nodes { backing { stateDbMessages } claimable { ok reason } } } }';
     const { sessions } = await server.read<{ sessions: { nodes: unknown[] } }, object>(query);
     expect(sessions.nodes).toHaveLength(20);
@@ -258,8 +260,76 @@ describe('what a list counts and refers to', () => {
       ]).flat(),
     ];
     const server = await startWebUi({ rows });
+    await server.read('{ sessions(first: 1) { nodes { id } } }');
     const { nodes, references } = await listed(server);
     expect([nodes.length, references.length]).toEqual([20, 1]);
     expect(Number((await server.requestLine('List')).statements)).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('Session.workspaceBinding', () => {
+  const BINDING = 'query ($id: String!) { session(sessionId: $id) { workspaceBinding { stored resolved state recovered } } }';
+
+  async function bindingOf(server: TestServer, id: string): Promise<unknown> {
+    const { session } = await server.read<{ session: { workspaceBinding: unknown } }, { id: string }>(BINDING, { id });
+    return session.workspaceBinding;
+  }
+
+  function folders(): { saved: string; other: string; gone: string } {
+    const root = temporaryFolder();
+    const [saved, other] = [join(root, 'saved'), join(root, 'other')];
+    mkdirSync(saved);
+    mkdirSync(other);
+    return { saved, other, gone: join(root, 'gone') };
+  }
+
+  it('17.2: a saved folder is used, also by a link; another one is not trusted', async () => {
+    const { saved, other } = folders();
+    const link = join(dirname(saved), 'link');
+    symlinkSync(saved, link);
+    const server = await startWebUi({
+      rows: [S('row', { source: 'webui' }), M('row')],
+      files: {
+        a: { workspace: saved },
+        b: { workspace: link },
+        c: { workspace: other },
+        d: { workspace: '/etc' },
+        e: { workspace: 'relative' },
+      },
+    });
+    writeFileSync(join(server.webUiDir, 'workspaces.json'), JSON.stringify([{ path: saved, name: 'Saved' }, 7, '/etc']));
+    expect(await bindingOf(server, 'a')).toEqual({ stored: saved, resolved: saved, state: 'OK', recovered: false });
+    expect(await bindingOf(server, 'b')).toMatchObject({ resolved: link, state: 'OK' });
+    for (const id of ['c', 'd', 'e'])
+      expect(await bindingOf(server, id), id).toMatchObject({ resolved: null, state: 'UNTRUSTED', recovered: false });
+    expect(await bindingOf(server, 'row')).toBeNull();
+  });
+
+  it('17.2, 69: the last folder stands in for one that is gone, when it is trusted, and nothing is written', async () => {
+    const { saved, other, gone } = folders();
+    const server = await startWebUi({ files: { a: { workspace: gone } } });
+    const before = readFileSync(sidecarPath(server.sessionsDir, 'a'), 'utf8');
+    const missing = { stored: gone, resolved: null, state: 'MISSING', recovered: false };
+    expect(await bindingOf(server, 'a')).toEqual(missing);
+    writeFileSync(join(server.webUiDir, 'last_workspace.txt'), other);
+    expect(await bindingOf(server, 'a')).toEqual(missing);
+    writeFileSync(join(server.webUiDir, 'last_workspace.txt'), saved);
+    writeFileSync(join(server.webUiDir, 'workspaces.json'), JSON.stringify([saved]));
+    expect(await bindingOf(server, 'a')).toEqual({ ...missing, resolved: saved, recovered: true });
+    expect(readFileSync(sidecarPath(server.sessionsDir, 'a'), 'utf8')).toBe(before);
+  });
+
+  it('17.2: with a terminal on another machine, or one that can not be told, nothing stands in', async () => {
+    const { saved, gone } = folders();
+    const server = await startWebUi({ files: { a: { workspace: gone } } });
+    writeFileSync(join(server.webUiDir, 'last_workspace.txt'), saved);
+    writeFileSync(join(server.webUiDir, 'workspaces.json'), JSON.stringify([saved]));
+    const config = join(dirname(server.webUiDir), 'config.yaml');
+    writeFileSync(config, 'terminal:\n  backend: ssh\n');
+    expect(await bindingOf(server, 'a')).toMatchObject({ resolved: null, state: 'REMOTE' });
+    writeFileSync(config, 'terminal: {backend: ssh}\n');
+    expect(await bindingOf(server, 'a')).toMatchObject({ resolved: null, state: 'MISSING', recovered: false });
+    writeFileSync(config, 'terminal:\n  backend: local\n');
+    expect(await bindingOf(server, 'a')).toMatchObject({ resolved: saved, recovered: true });
   });
 });
