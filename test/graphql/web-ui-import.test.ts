@@ -1,9 +1,9 @@
 /** Sessions of other programs taken into the Web UI, over HTTP. */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { sidecarPath } from '../support/sidecars.ts';
-import { M, S } from '../support/stores.ts';
+import { M, S, temporaryFolder } from '../support/stores.ts';
 import { fileFields, fileText, mutate, seen, startWebUi } from '../support/web-ui-server.ts';
 
 const FIELDS = 'imported readOnlyBecause messageCount session { sessionId origins title }';
@@ -61,6 +61,14 @@ it('makes a title of the first words where there is none', async () => {
   const server = await startWebUi({ rows: [S('u', { source: 'tui' }), M('u', { content: 'Where is the tea?' })] });
   await mutate(server, 'importSession', { sessionId: 'u' });
   expect(fileFields(server, 'u').title).toBe('Where is the tea?');
+});
+
+it('works in the folder that the profile is configured with where the terminal named none', async () => {
+  const server = await startWebUi({ rows: [S('u', { source: 'tui' }), M('u')] });
+  const workspace = temporaryFolder();
+  writeFileSync(join(dirname(server.webUiDir), 'config.yaml'), `workspace: ${workspace}`);
+  await mutate(server, 'importSession', { sessionId: 'u' });
+  expect(fileFields(server, 'u').workspace).toBe(workspace);
 });
 
 it.each([
