@@ -17,13 +17,14 @@ const LARGE = 'graphql/large.test.ts';
 const WRITING = 'graphql/field-cases-writing.test.ts';
 const CHANGES = 'graphql/field-cases-changes.test.ts';
 const BAD_STORES = 'graphql/field-cases-bad-stores.test.ts';
+const WEB_UI = 'graphql/field-cases-web-ui.test.ts';
 const MAINTENANCE = 'graphql/maintenance.test.ts';
 const FEED = 'live/session-feed.test.ts';
 const SUBSCRIPTIONS = 'live/subscriptions.test.ts';
 
 export const FIELD_CASES: readonly (readonly [number: string, FieldCase])[] = [
   ['F01', by(LISTS, LARGE)],
-  ['F02', webUi('a sidecar that was kept before a compression, and its continuation')],
+  ['F02', by(WEB_UI)],
   ['F03', by(LISTS, FEED)],
   ['F04', by(LISTS)],
   ['F05', by(LISTS)],
@@ -31,7 +32,7 @@ export const FIELD_CASES: readonly (readonly [number: string, FieldCase])[] = [
   ['F07', by(LISTS, 'graphql/bad-input.test.ts')],
   ['F08', by(LISTS)],
   ['F09', by(LISTS, CHANGES)],
-  ['F10', webUi('the index of sidecars')],
+  ['F10', by(WEB_UI)],
   ['F11', by(CHANGES)],
   ['F12', by(CHANGES)],
   ['F13', by(FIGURES)],
@@ -47,13 +48,13 @@ export const FIELD_CASES: readonly (readonly [number: string, FieldCase])[] = [
   ['F23', by(TRANSCRIPTS, CHANGES)],
   ['F24', by(TRANSCRIPTS)],
   ['F25', webUi('materialising a sidecar')],
-  ['F26', webUi('one turn in both stores')],
+  ['F26', by(WEB_UI)],
   ['F27', by(TRANSCRIPTS)],
   ['F28', by(TRANSCRIPTS)],
-  ['F29', webUi('a sidecar that lags behind state.db')],
+  ['F29', webUi('syncing a sidecar that lags behind state.db')],
   ['F30', by(FIGURES)],
-  ['F31', webUi('the watermark of an undo in a sidecar')],
-  ['F32', webUi('a cleared sidecar')],
+  ['F31', by(WEB_UI)],
+  ['F32', by(WEB_UI)],
   ['F33', by(WRITING, 'fault/killed-rewrites.test.ts')],
   ['F34', by(WRITING)],
   ['F35', webUi('a pending prompt of a sidecar')],
