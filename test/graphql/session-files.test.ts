@@ -60,18 +60,17 @@ describe('what is newer than the context of a file (C17)', () => {
     const ids = Array.from({ length: 6 }, (_, index) => `s${index}`);
     const files = Object.fromEntries(ids.map((id) => [id, sidecarText(id, {}, said(ALL))]));
     const webUi = await startWebUi({ rows: ids.flatMap((id) => stored(id, [...ALL, 'five'])), files });
-    const statements = async (first: number) => {
-      const name = `Of${first}`;
+    const statements = async (name: string, first: number) => {
       const query = `query ${name} { sessions(first: ${first}) { nodes { sessionId ${DELTA} } } }`;
       const { sessions } = await webUi.read<{ sessions: { nodes: Fields[] } }, object>(query);
       expect(sessions.nodes).toHaveLength(first);
       for (const node of sessions.nodes) expect(node.contextDelta).toMatchObject({ messages: [{ text: 'five' }] });
       return Number((await webUi.requestLine(name)).statements);
     };
-    await statements(6);
-    const one = await statements(1);
+    await statements('Warm', 6);
+    const one = await statements('One', 1);
     expect(one).toBeGreaterThan(0);
-    expect(await statements(6)).toBe(one);
+    expect(await statements('Six', 6)).toBe(one);
   });
 
   it('is an error where the file is damaged, and the session stays what it is', async () => {
