@@ -22,9 +22,11 @@ import type { PlatformMessageKey } from '../src/state-db/message-facts.ts';
 import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
 import type { HeldRows } from '../src/state-db/write/held-rows.ts';
 import { hasBackup, type SidecarBackup } from '../src/web-ui/backup.ts';
+import type { ActivityScene, ContextDelta, ScenesKey } from '../src/web-ui/file-jobs.ts';
 import type { WorkspaceBinding } from '../src/web-ui/list/workspace-binding.ts';
 import { bindWorkspaces } from '../src/web-ui/look-at-workspace.ts';
 import type { OpenKey, OpenSessions } from '../src/web-ui/open-sessions.ts';
+import { batches, type OpenKey, type OpenSessions } from '../src/web-ui/open-sessions.ts';
 import { type OwnedProject, projectsOf } from '../src/web-ui/projects/owned-projects.ts';
 import type { OpenedSession } from '../src/web-ui/transcript/opened-session.ts';
 import type { WebUiHome } from '../src/web-ui/web-ui-home.ts';
@@ -33,6 +35,12 @@ import type { StoreWriters } from '../src/writing/store-writers.ts';
 export type StoreLoaders = ReturnType<typeof createLoaders>;
 
 export type MessagePageKey = MessagesQuery & { readonly page: PageRequest };
+
+/** A session file and its size in bytes. */
+export interface FileKey {
+  readonly sessionId: string;
+  readonly size: number;
+}
 
 /** What loaders need besides the store. */
 export interface LoaderServices {
@@ -101,6 +109,18 @@ export function createLoaders(store: SessionStore, { webUi, webUiHome, openSessi
     stateMessages: inOrder<StateMessagesKey, ShownSnapshot>((keys) => store.stateMessages(keys)),
     regenerationTail: inOrder<TailKey, ShownTail | null>((keys) => store.regenerationTails(keys)),
     anchor: inOrder<AnchorKey, FoundAnchor | null>((keys) => store.findAnchors(keys)),
+    contextDelta: inOrder<FileKey, ContextDelta>((keys) =>
+      inBatches(keys, (some) => {
+        const ids = some.map(({ sessionId }) => sessionId);
+        return store.contextDeltas(webUiHome.sessionsDir, ids);
+      }),
+    ),
+    activityScenes: inOrder<FileKey & ScenesKey, readonly ActivityScene[]>((keys) =>
+      inBatches(keys, (some) => {
+        const asked = some.map(({ sessionId, keys: wanted }) => ({ sessionId, keys: wanted }));
+        return store.activityScenes(webUiHome.sessionsDir, asked);
+      }),
+    ),
     toolResult: inOrder((keys: readonly ToolCallKey[]) => store.toolResults(keys)),
     staleRows: inOrder((keys: readonly HeldRows[]) => store.staleHeldRows(keys)),
     inputOwner: inOrder((keys: readonly InputOwner[]) => store.inputOwnersExist(keys)),
@@ -137,6 +157,20 @@ async function isolated<K, V>(keys: readonly K[], load: (keys: readonly K[]) => 
     const each = await Promise.allSettled(keys.map((key) => load([key])));
     return each.map((result) => (result.status === 'fulfilled' ? (result.value[0] as V) : toError(result.reason)));
   }
+}
+
+/** A job that fails takes down what it reads alone. */
+async function inBatches<K extends FileKey, V>(
+  keys: readonly K[],
+  load: (keys: readonly K[]) => Promise<readonly (V | Error)[]>,
+): Promise<(V | Error)[]> {
+  const found = new Map<K, V | Error>();
+  const read = async (batch: readonly K[]) => {
+    const values = await load(batch).catch((reason: unknown) => batch.map(() => toError(reason)));
+    for (const [index, key] of batch.entries()) found.set(key, values[index] ?? new Error('no answer'));
+  };
+  await Promise.all(batches(keys.map((key) => ({ key, size: key.size }))).map(read));
+  return keys.map((key) => found.get(key) ?? new Error('no answer'));
 }
 
 function toError(reason: unknown): Error {

@@ -6,6 +6,7 @@ import type { FoundAnchor, ShownSnapshot, ShownTail } from '../src/session-histo
 import type { StoredSession } from '../src/session-store.ts';
 import { inWindow } from '../src/state-db/decode.ts';
 import { transcriptTooLarge } from '../src/state-db/message-store.ts';
+import type { ContextDelta } from '../src/web-ui/file-jobs.ts';
 import { anchorTime } from '../src/web-ui/transcript/compaction-anchor.ts';
 import type { TranscriptRevision } from '../src/web-ui/transcript/revision.ts';
 import { HANDOFF_ROUNDS } from '../src/web-ui/transcript/rounds.ts';
@@ -111,4 +112,10 @@ export async function compressionAnchor(session: StoredSession, _: unknown, ctx:
   const time = anchorTime(anchor);
   const found = await ctx.loaders(session.profile).anchor.load({ sessionId: session.id, anchor });
   return { role: textOf(anchor.role), timestamp: time === null ? null : inWindow(time), text: textOf(anchor.text), found };
+}
+
+/** C17: the live rows that are newer than the context in the session's file; null without a file. Throws SIDECAR_..., TRANSCRIPT_TOO_LARGE. */
+export async function contextDelta(session: StoredSession, _: unknown, ctx: Context): Promise<ContextDelta | null> {
+  const file = await sidecarOf(session, _, ctx);
+  return file === null ? null : ctx.loaders(session.profile).contextDelta.load({ sessionId: session.id, size: file.signature.size });
 }

@@ -2,11 +2,13 @@
  * What the Web UI's file of a session says of it.
  */
 import type { StoredSession } from '../src/session-store.ts';
-import type { DataWarning } from '../src/state-db/decode.ts';
+import { type DataWarning, inWindow } from '../src/state-db/decode.ts';
 import { originsOf } from '../src/state-db/listing.ts';
 import type { SidecarBackup } from '../src/web-ui/backup.ts';
+import type { ActivityScene } from '../src/web-ui/file-jobs.ts';
 import type { SidecarRow } from '../src/web-ui/sidecar/sidecar-row.ts';
 import type { Context } from './context.ts';
+import { checkedCount } from './numbers.ts';
 
 /** The file's row, with the profile of its session. */
 export type Sidecar = SidecarRow & { readonly ownerProfile: string };
@@ -20,6 +22,30 @@ export async function sidecarOf(session: StoredSession, _: unknown, ctx: Context
 /** Null without a backup. */
 export function backupOf(sidecar: Sidecar, _: unknown, ctx: Context): Promise<SidecarBackup | null> {
   return ctx.loaders(sidecar.ownerProfile).backup.load(sidecar.id);
+}
+
+export interface SceneMark {
+  readonly key: string;
+  /** Epoch seconds; null where the file does not say. */
+  readonly storedAt: number | null;
+}
+
+/** From the beginning of the file, newest first (`spec/webui-sidecars.md` C30). */
+export function sceneIndex({ sceneIndex: index }: Sidecar): SceneMark[] {
+  const marks = Object.entries(index).map(([key, time]) => ({ key, storedAt: time === 0 ? null : inWindow(time) }));
+  return marks.sort((a, b) => (b.storedAt ?? 0) - (a.storedAt ?? 0));
+}
+
+const MOST_SCENES = 20;
+
+/** The scenes of keys; what has none is left out. Throws `InvalidInput` for too many, SIDECAR_CORRUPT, SIDECAR_UNREADABLE, SIDECAR_TOO_LARGE. */
+export function activityScenes(
+  { id, ownerProfile, signature }: Sidecar,
+  { keys }: { keys: readonly string[] },
+  ctx: Context,
+): Promise<readonly ActivityScene[]> {
+  checkedCount('keys', keys.length, MOST_SCENES);
+  return ctx.loaders(ownerProfile).activityScenes.load({ sessionId: id, size: signature.size, keys: [...new Set(keys)] });
 }
 
 export function isReadOnly(session: StoredSession, _: unknown, ctx: Context): boolean {

@@ -19,6 +19,7 @@ import './session.ts';
 import './session-facts.ts';
 import './project.ts';
 import './sidecar.ts';
+import './activity-scenes.ts';
 import './lineage.ts';
 import './lineage-report.ts';
 import './merge-preview.ts';

@@ -1,6 +1,7 @@
 import { int32 } from '../resolvers/numbers.ts';
 import * as resolve from '../resolvers/session-history.ts';
 import type { ShownSnapshot, ShownTail } from '../src/session-history.ts';
+import type { ContextDelta } from '../src/web-ui/file-jobs.ts';
 import type { TranscriptRevision } from '../src/web-ui/transcript/revision.ts';
 import type { SessionSummary } from '../src/web-ui/transcript/session-summaries.ts';
 import type { ShownStateMessage } from '../src/web-ui/transcript/shown-state-message.ts';
@@ -176,6 +177,24 @@ const Anchor = builder.objectRef<resolve.CompressionAnchor>('CompressionAnchor')
   }),
 });
 
+const Delta = builder.objectRef<ContextDelta>('ContextDelta').implement({
+  description: "What the store has of a session beyond what the model was last sent by the Web UI's file.",
+  fields: (t) => ({
+    contextCount: t.int({
+      nullable: true,
+      description: 'Messages that the model was last sent.',
+      resolve: ({ contextCount }) => int32(contextCount),
+    }),
+    isCompressed: t.exposeBoolean('isCompressed', { description: 'A summary is among them that stands for what was compacted.' }),
+    messages: t.field({
+      type: [StateMessage],
+      description: 'Live rows that are newer; all of them where the store does not mirror what was sent.',
+      complexity: { multiplier: 200 },
+      resolve: ({ messages }) => [...messages],
+    }),
+  }),
+});
+
 builder.objectFields(Session, (t) => ({
   conversationRounds: t.field({
     type: Rounds,
@@ -248,5 +267,13 @@ builder.objectFields(Session, (t) => ({
     description: 'Up to which message the Web UI compacted it; null without a file that says so.',
     complexity: 10,
     resolve: resolve.compressionAnchor,
+  }),
+  contextDelta: t.field({
+    type: Delta,
+    nullable: true,
+    description:
+      "The rows that follow what the Web UI's file holds as the model's context; null without a file, which is read whole for it. `mergePreview` tells what a transcript makes of them.",
+    complexity: 20,
+    resolve: resolve.contextDelta,
   }),
 }));

@@ -3,6 +3,7 @@
  * a session that the store doesn't have are none, which is no error.
  */
 import type { CaduceusError } from './errors.ts';
+import type { ActivityScene, ContextDelta, ScenesKey } from './web-ui/file-jobs.ts';
 import type { ContinuationChain } from './web-ui/transcript/continuations.ts';
 import type { TranscriptRevision } from './web-ui/transcript/revision.ts';
 import type { PrefixSummary, SessionSummary } from './web-ui/transcript/session-summaries.ts';
@@ -81,4 +82,8 @@ export interface SessionHistory {
   regenerationTails(keys: readonly TailKey[]): Promise<readonly (ShownTail | CaduceusError | null)[]>;
   /** The live message that an anchor names; null when it isn't found. */
   findAnchors(keys: readonly AnchorKey[]): Promise<readonly (FoundAnchor | CaduceusError | null)[]>;
+  /** The rows that are newer than the context in the file of each session. */
+  contextDeltas(sessionsDir: string, ids: readonly string[]): Promise<readonly (ContextDelta | CaduceusError)[]>;
+  /** Work logs in the files of sessions. */
+  activityScenes(sessionsDir: string, asked: readonly ScenesKey[]): Promise<readonly (readonly ActivityScene[] | CaduceusError)[]>;
 }

@@ -6,6 +6,7 @@ import { Meter, metered } from '../meter.ts';
 import { patiently, StoreConnection } from '../state-db/connection.ts';
 import { fileIdentity, isSameFile } from '../state-db/health.ts';
 import { runStoreJob, type StoreJobMessage } from '../state-db/jobs.ts';
+import { runFileJob } from '../web-ui/file-jobs.ts';
 import { openTranscripts } from '../web-ui/transcript/open-transcripts.ts';
 import type { JobReply } from './pool.ts';
 
@@ -31,11 +32,18 @@ async function answer(message: StoreJobMessage): Promise<JobReply> {
   const meter = new Meter();
   try {
     const { job } = message;
-    const value = await metered(meter, () =>
-      job.kind === 'openTranscripts'
-        ? openTranscripts(() => connectionTo(message), job.sessionsDir, job.requests)
-        : patiently(() => runStoreJob(connectionTo(message), job)),
-    );
+    const value = await metered(meter, () => {
+      const connect = () => connectionTo(message);
+      switch (job.kind) {
+        case 'openTranscripts':
+          return openTranscripts(connect, job.sessionsDir, job.requests);
+        case 'contextDeltas':
+        case 'activityScenes':
+          return runFileJob(connect, job);
+        default:
+          return patiently(() => runStoreJob(connect(), job));
+      }
+    });
     return { ok: true, value, statements: meter.statements, rows: meter.rows };
   } catch (error) {
     return { ok: false, error: parts(error) };

@@ -1,7 +1,7 @@
 /**
  * The rows of sessions as the Web UI reads them: counts, proofs, revisions. All of it in other processes, since every row is looked at.
  */
-import type { CaduceusError } from '../errors.ts';
+import { CaduceusError } from '../errors.ts';
 import type {
   AnchorKey,
   FoundAnchor,
@@ -13,10 +13,18 @@ import type {
   StateMessagesKey,
   TailKey,
 } from '../session-history.ts';
+import type { ActivityScene, ContextDelta, FileFailure, ScenesKey } from '../web-ui/file-jobs.ts';
 import type { ContinuationChain } from '../web-ui/transcript/continuations.ts';
 import type { TranscriptRevision } from '../web-ui/transcript/revision.ts';
 import type { PrefixSummary, SessionSummary } from '../web-ui/transcript/session-summaries.ts';
 import { MessageStore, transcriptTooLarge } from './message-store.ts';
+
+const FILE_PROBLEMS: Readonly<Record<Exclude<FileFailure, 'TOO_LARGE'>, string>> = {
+  SIDECAR_CORRUPT: 'The session file is no JSON object. A backup may lie beside it.',
+  SIDECAR_UNREADABLE: 'The session file can not be read. Check the rights of the server.',
+  SIDECAR_TOO_LARGE: 'The session file is over the limit for reading it whole (64 MiB).',
+  SIDECAR_GONE: 'The session file has gone. List the sessions again.',
+};
 
 export class HistoryStore extends MessageStore implements SessionHistory {
   conversationRounds(keys: readonly RoundsKey[]): Promise<number[]> {
@@ -56,6 +64,22 @@ export class HistoryStore extends MessageStore implements SessionHistory {
   async findAnchors(keys: readonly AnchorKey[]): Promise<(FoundAnchor | CaduceusError | null)[]> {
     const largest = this.options.largestTranscript;
     return (await this.job({ kind: 'anchors', keys, largest }, 'Looking for the anchor')).map((found) => this.#orTooLarge(found));
+  }
+
+  async contextDeltas(sessionsDir: string, ids: readonly string[]): Promise<(ContextDelta | CaduceusError)[]> {
+    const largest = this.options.largestTranscript;
+    const found = await this.job({ kind: 'contextDeltas', sessionsDir, ids, largest }, 'Comparing the session with its file');
+    return found.map((delta) => (typeof delta === 'string' ? this.#failure(delta) : delta));
+  }
+
+  async activityScenes(sessionsDir: string, asked: readonly ScenesKey[]): Promise<(ActivityScene[] | CaduceusError)[]> {
+    const found = await this.job({ kind: 'activityScenes', sessionsDir, asked }, 'Reading the session file');
+    return found.map((scenes) => (typeof scenes === 'string' ? this.#failure(scenes) : scenes));
+  }
+
+  #failure(code: FileFailure): CaduceusError {
+    if (code === 'TOO_LARGE') return transcriptTooLarge(this.options.largestTranscript);
+    return new CaduceusError(code === 'SIDECAR_GONE' ? 'SIDECAR_UNREADABLE' : code, FILE_PROBLEMS[code]);
   }
 
   #orTooLarge<V>(found: V | 'TOO_LARGE'): V | CaduceusError {

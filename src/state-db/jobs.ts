@@ -3,6 +3,7 @@
  */
 
 import { type Page, type PageRequest, plainPage } from '../paging.ts';
+import type { FileJob, FileJobResults } from '../web-ui/file-jobs.ts';
 import type { OpenAnswer, OpenRequest } from '../web-ui/transcript/open-transcripts.ts';
 import { sqlListPage, sqlListTotals } from './beyond-catalogue.ts';
 import type { PlacedSession } from './catalogue.ts';
@@ -27,16 +28,17 @@ export type StoreJob =
   | { readonly kind: 'messagePages'; readonly requests: readonly MessagePageRequest[]; readonly generation: string }
   | HistoryJob
   | OpenTranscriptsJob
+  | FileJob
   | { readonly kind: 'messageCounts'; readonly requests: readonly Pick<MessagePageRequest, 'sessionIds' | 'view'>[] };
 
-/** Reads files too: `runStoreJob` doesn't know it. */
+/** Reads files too, as `FileJob` does: `runStoreJob` doesn't know them. */
 export interface OpenTranscriptsJob {
   readonly kind: 'openTranscripts';
   readonly sessionsDir: string;
   readonly requests: readonly OpenRequest[];
 }
 
-export interface StoreJobResults extends HistoryJobResults {
+export interface StoreJobResults extends HistoryJobResults, FileJobResults {
   search: SearchAnswer;
   usage: UsageBucket[];
   list: Page<PlacedSession>;
@@ -60,7 +62,10 @@ export interface StoreJobMessage {
   readonly job: StoreJob;
 }
 
-export function runStoreJob(connection: StoreConnection, job: Exclude<StoreJob, OpenTranscriptsJob>): StoreJobResults[StoreJob['kind']] {
+export function runStoreJob(
+  connection: StoreConnection,
+  job: Exclude<StoreJob, OpenTranscriptsJob | FileJob>,
+): StoreJobResults[StoreJob['kind']] {
   switch (job.kind) {
     case 'search':
       return search(connection, job.query, job.generation);

@@ -178,8 +178,9 @@ function nameOf(store: SessionStore, { kind, view, sessionIds, isInStore }: Open
   return JSON.stringify([store.path, kind, view, isInStore, sessionIds]);
 }
 
-function batches(keys: readonly { readonly key: OpenKey; readonly size: number }[]): OpenKey[][] {
-  const made: OpenKey[][] = [];
+/** What to read, in jobs that each have time enough for the files they read; sizes are bytes. */
+export function batches<K>(keys: readonly { readonly key: K; readonly size: number }[]): K[][] {
+  const made: K[][] = [];
   let room = 0;
   for (const { key, size } of keys) {
     const last = made.at(-1);
