@@ -7,6 +7,16 @@ import { StoreUnreadable } from '../src/errors.ts';
 import type { WebUiLiveness } from '../src/live/liveness/web-ui-liveness.ts';
 import type { PageRequest } from '../src/paging.ts';
 import { ROOT_PROFILE } from '../src/profiles.ts';
+import type {
+  AnchorKey,
+  FoundAnchor,
+  PrefixKey,
+  RoundsKey,
+  ShownSnapshot,
+  ShownTail,
+  StateMessagesKey,
+  TailKey,
+} from '../src/session-history.ts';
 import type { InputOwner, MessagesQuery, SessionStore, StoredTranscript, TranscriptQuery } from '../src/session-store.ts';
 import type { PlatformMessageKey } from '../src/state-db/message-facts.ts';
 import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
@@ -82,6 +92,15 @@ export function createLoaders(store: SessionStore, { webUi, webUiHome, openSessi
     messageCount: inOrder((keys: readonly MessagesQuery[]) => store.messageCounts(keys)),
     transcript: inOrder<TranscriptQuery, StoredTranscript>((keys) => store.transcripts(keys)),
     opened: inOrder<OpenKey, OpenedSession>((keys) => openSessions.open(store, keys)),
+    rounds: inOrder((keys: readonly RoundsKey[]) => store.conversationRounds(keys)),
+    messageSummary: byKey((ids) => store.messageSummaries(ids), null),
+    messagePrefix: inOrder((keys: readonly PrefixKey[]) => store.messagePrefixes(keys)),
+    messagePrefixKeys: inOrder((keys: readonly PrefixKey[]) => store.messagePrefixKeys(keys)),
+    historyRevision: byKey((ids) => store.historyRevisions(ids), null),
+    continuationChain: byKey((ids) => store.continuationChains(ids), null),
+    stateMessages: inOrder<StateMessagesKey, ShownSnapshot>((keys) => store.stateMessages(keys)),
+    regenerationTail: inOrder<TailKey, ShownTail | null>((keys) => store.regenerationTails(keys)),
+    anchor: inOrder<AnchorKey, FoundAnchor | null>((keys) => store.findAnchors(keys)),
     toolResult: inOrder((keys: readonly ToolCallKey[]) => store.toolResults(keys)),
     staleRows: inOrder((keys: readonly HeldRows[]) => store.staleHeldRows(keys)),
     inputOwner: inOrder((keys: readonly InputOwner[]) => store.inputOwnersExist(keys)),

@@ -134,6 +134,11 @@ export function rowVersion(row: StoredMessage, _: unknown, ctx: Context): Promis
   return row.state === 'LIVE' && row.rowId !== '' ? ctx.loaders(row.profile).rowVersion.load(row.rowId) : null;
 }
 
+/** What was sent to the provider differs from the text and is stored (`spec/webui-transcript.md` C16). */
+export function hasProviderPayload(row: StoredMessage): boolean {
+  return row.hasPayload ?? Boolean(row.apiContent);
+}
+
 export function warnings(row: StoredMessage): readonly DataWarning[] {
   return row.warnings;
 }

@@ -150,6 +150,10 @@ export const Message = builder.objectRef<StoredMessage>('Message').implement({
       complexity: 2,
       resolve: resolve.rowVersion,
     }),
+    hasProviderPayload: t.boolean({
+      description: 'What was sent to the provider differs from the text, and is stored. It is never told.',
+      resolve: resolve.hasProviderPayload,
+    }),
     warnings: t.field({ type: [Warning], description: 'Values that could not be trusted.', resolve: (row) => [...row.warnings] }),
   }),
 });

@@ -7,6 +7,7 @@
  */
 import type { CaduceusError, StoreHealth } from './errors.ts';
 import type { Page, PageRequest } from './paging.ts';
+import type { SessionHistory } from './session-history.ts';
 import type { DailyUsage, TaskUsage } from './state-db/auxiliary-usage.ts';
 import type { DataWarning } from './state-db/decode.ts';
 import type { Family } from './state-db/family.ts';
@@ -46,6 +47,8 @@ export interface StoredMessage extends MessageRecord {
   readonly copies: number;
   /** Of a message of a file, and of a row that stands in a transcript with such. Without it `rowId` is always a row. */
   readonly opened?: OpenedPlace;
+  /** Of a message whose payload was left out on the way here: whether it has one. */
+  readonly hasPayload?: boolean;
 }
 
 /** What a message of a transcript knows that files have a part in. Its `rowId` is '' where no row of the store holds it. */
@@ -155,7 +158,7 @@ export interface SessionChange {
 /** What a subscriber to many sessions hears. Sessions that appear, change, rotate or end; or that everything may be different. */
 export type SessionsEvent = { readonly kind: 'SESSIONS'; readonly changes: readonly SessionChange[] } | { readonly kind: 'RESET' };
 
-export interface SessionStore {
+export interface SessionStore extends SessionHistory {
   readonly profile: string;
   /** Where the store lies, for people and for watchers. */
   readonly path: string;

@@ -7,6 +7,7 @@ import type { OpenAnswer, OpenRequest } from '../web-ui/transcript/open-transcri
 import { sqlListPage, sqlListTotals } from './beyond-catalogue.ts';
 import type { PlacedSession } from './catalogue.ts';
 import type { StoreConnection } from './connection.ts';
+import { type HistoryJob, type HistoryJobResults, runHistoryJob } from './history-jobs.ts';
 import type { ListQuery, ListTotals } from './listing.ts';
 import { type MessagePageRequest, messageCounts, messagePages, type PagedMessage } from './messages.ts';
 import { type SearchAnswer, type SearchQuery, search } from './search/search.ts';
@@ -24,6 +25,7 @@ export type StoreJob =
   | { readonly kind: 'totals'; readonly query: ListQuery }
   | { readonly kind: 'transcripts'; readonly requests: readonly TranscriptRequest[]; readonly largest: number }
   | { readonly kind: 'messagePages'; readonly requests: readonly MessagePageRequest[]; readonly generation: string }
+  | HistoryJob
   | OpenTranscriptsJob
   | { readonly kind: 'messageCounts'; readonly requests: readonly Pick<MessagePageRequest, 'sessionIds' | 'view'>[] };
 
@@ -34,7 +36,7 @@ export interface OpenTranscriptsJob {
   readonly requests: readonly OpenRequest[];
 }
 
-export interface StoreJobResults {
+export interface StoreJobResults extends HistoryJobResults {
   search: SearchAnswer;
   usage: UsageBucket[];
   list: Page<PlacedSession>;
@@ -78,5 +80,7 @@ export function runStoreJob(connection: StoreConnection, job: Exclude<StoreJob, 
       return messagePages(connection, job.requests, job.generation).map(plainPage);
     case 'messageCounts':
       return messageCounts(connection, job.requests);
+    default:
+      return runHistoryJob(connection, job);
   }
 }

@@ -19,12 +19,12 @@ import { familyCatalogue } from './beyond-catalogue.ts';
 import type { Catalogue } from './catalogue.ts';
 import { cronRuns } from './cron-runs.ts';
 import { type Family, family } from './family.ts';
+import { HistoryStore } from './history-store.ts';
 import { chain, chainAncestors, liveContinuation, resumeTarget } from './lineage.ts';
 import { type ListQuery, type ListTotals, listPage, listTotals } from './listing.ts';
 import { type BaselineProbe, type PassProbe, type RowsReading, readRows, stampOf } from './live-reading.ts';
 import { type LiveRow, rowsAfter } from './live-rows.ts';
 import { type Backend, backends, type Delegation, delegations, type Hold, type Liveness, liveFacts, livenessOf } from './liveness.ts';
-import { MessageStore } from './message-store.ts';
 import type { Preview } from './preview.ts';
 import { previews } from './previews.ts';
 import { type RecentTurn, recentTurns } from './recent-turns.ts';
@@ -44,7 +44,7 @@ const MOST_BETWEEN = 2000;
 /** Filters whose totals are kept. */
 const MOST_TOTALS = 100;
 
-export class StateDbStore extends MessageStore implements SessionStore {
+export class StateDbStore extends HistoryStore implements SessionStore {
   /** Totals of lists, good for one version of the catalogue. */
   #totals: { catalogue: Catalogue | null; version: number; kept: Map<string, ListTotals> } = {
     catalogue: null,

@@ -175,6 +175,7 @@ export class ProfileOverlay implements EntryOverlay {
       if (old !== undefined && isSameKnown(old, known)) after.set(id, old);
       else changed.push(id);
     }
+    changed.push(...continuationsOf(changed, before, after));
     this.#known = after;
     if (changed.length > 0) for (const listener of [...this.#compositionListeners]) listener(changed);
     this.#last = { at: performance.now(), cost: performance.now() - startedAt };
@@ -236,6 +237,14 @@ export class ProfileOverlay implements EntryOverlay {
     if (!isSame(made, this.#context)) this.#context = made;
     return this.#context;
   }
+}
+
+/** Sessions whose parent became a snapshot, or is none any more: they continue it, or branch from it. */
+function continuationsOf(changed: readonly string[], before: ReadonlyMap<string, Known>, after: ReadonlyMap<string, Known>): string[] {
+  const isSnapshot = (known: Known | undefined) => known?.row.isSnapshot === true;
+  const turned = new Set(changed.filter((id) => isSnapshot(before.get(id)) !== isSnapshot(after.get(id))));
+  if (turned.size === 0) return [];
+  return [...after].flatMap(([id, { row }]) => (row.parentSessionId !== null && turned.has(row.parentSessionId) ? [id] : []));
 }
 
 function tombstonesOf({ deleted, zeroMessages }: WebUiFacts, id: string): readonly TombstoneKind[] {

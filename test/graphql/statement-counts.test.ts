@@ -73,7 +73,7 @@ describe('statements of a list', () => {
     const five = await statementsOf('EverythingOfFive', selection(5));
     // The plans of the five pages were kept from the warm-up; those of the fifty take one statement.
     expect((await statementsOf('EverythingOfFifty', selection(50))) - five).toBeOneOf([0, 1]);
-    expect(five).toBeLessThan(50);
+    expect(five).toBeLessThan(60);
   });
 
   it('stay the same for five messages and for fifty', async () => {

@@ -172,6 +172,14 @@ describe('a session that only a file has', () => {
     expect(hidden(sessions)).toEqual({ SEGMENT: 1 });
   });
 
+  it('continues a file that is compressed later, when that is seen', async () => {
+    const { server, folder } = await startHome({ rows: [] }, { old: {}, tip: { parent_session_id: 'old' } });
+    const edgeOf = async () => (await list(server)).nodes.find(({ sessionId }) => sessionId === 'tip')?.edgeKind;
+    expect(await edgeOf()).toBe('BRANCH');
+    saveSidecar(folder, 'old', sidecarText('old', { pre_compression_snapshot: true }, SAID));
+    await eventually(async () => (await edgeOf()) === 'COMPRESSION' || null);
+  });
+
   it('is a branch where it names another parent', async () => {
     const { server } = await startHome({ rows: [S('base'), M('base', { content: 'x' })] }, { fork: { parent_session_id: 'base' } });
     const { nodes } = await list(server);

@@ -2,6 +2,7 @@
  * The segments that a session goes on from, oldest first (`spec/webui-transcript.md` 5): the Web UI's own, narrow notion of a continuation,
  * for reading the transcript of another program as one.
  */
+import { idList } from '../../state-db/connection.ts';
 import { isJsonObject, parseJson, type SqlRow, type SqlValue } from '../../state-db/decode.ts';
 import type { StoreReading } from '../../state-db/store-reading.ts';
 import { isBlank, trimSpace } from '../../state-db/whitespace.ts';
@@ -22,23 +23,53 @@ const GOES_ON: ReadonlySet<unknown> = new Set(['compression', 'cli_close']);
 
 /** Walks to the parents; only the session itself where the store lacks what tells a continuation. At most 22 statements. */
 export function continuationChain(store: StoreReading, sessionId: string): ContinuationChain {
+  return continuationChains(store, [sessionId]).get(sessionId) ?? { ids: [sessionId], truncated: false };
+}
+
+/** The same of many sessions, at the same number of statements: all of them go up one step at a time. */
+export function continuationChains(store: StoreReading, sessionIds: readonly string[]): Map<string, ContinuationChain> {
   const { shape } = store;
-  const ids = [sessionId];
-  if (REQUIRED.some((column) => !shape.hasColumn('sessions', column))) return { ids, truncated: false };
-  const sql = `SELECT ${shape.selectList('sessions', [...REQUIRED, ...OPTIONAL], 's')} FROM sessions s WHERE s.id = ?`;
-  let child = store.get(sql, [sessionId]);
-  const seen = new Set(ids);
-  while (child !== undefined) {
-    const parentId = textOf(withoutBytes(child.parent_session_id ?? null));
-    if (isBlank(parentId) || seen.has(parentId)) break;
-    const parent = store.get(sql, [parentId]);
-    if (parent === undefined || !isContinuation(parent, child)) break;
-    if (ids.length > MOST_PARENTS) return { ids, truncated: true };
-    ids.unshift(parentId);
-    seen.add(parentId);
-    child = parent;
+  const walks = [...new Set(sessionIds)].map((id): Walk => ({ ids: [id], child: undefined, parentId: null, truncated: false }));
+  const found = new Map(walks.map((walk) => [walk.ids[0] ?? '', walk]));
+  if (REQUIRED.some((column) => !shape.hasColumn('sessions', column))) return chainsOf(found);
+  const sql = `SELECT ${shape.selectList('sessions', [...REQUIRED, ...OPTIONAL], 's')} FROM sessions s
+    WHERE s.id IN (SELECT value FROM json_each(?))`;
+  const rowsOf = (ids: readonly string[]) => new Map(store.all(sql, [idList([...new Set(ids)])]).map((row) => [String(row.id), row]));
+  const first = rowsOf([...found.keys()]);
+  for (const [id, walk] of found) walk.child = first.get(id);
+  let going = walks.filter(findParent);
+  while (going.length > 0) {
+    const parents = rowsOf(going.map(({ parentId }) => parentId ?? ''));
+    going = going.filter((walk) => goUp(walk, parents.get(walk.parentId ?? '')) && findParent(walk));
   }
-  return { ids, truncated: false };
+  return chainsOf(found);
+}
+
+function chainsOf(walks: ReadonlyMap<string, Walk>): Map<string, ContinuationChain> {
+  return new Map([...walks].map(([id, { ids, truncated }]) => [id, { ids, truncated }]));
+}
+
+interface Walk {
+  readonly ids: string[];
+  /** The row of the first of them; undefined: the store doesn't have it. */
+  child: SqlRow | undefined;
+  parentId: string | null;
+  truncated: boolean;
+}
+
+function findParent(walk: Walk): boolean {
+  walk.parentId = walk.child === undefined ? null : textOf(withoutBytes(walk.child.parent_session_id ?? null));
+  return walk.parentId !== null && !isBlank(walk.parentId) && !walk.ids.includes(walk.parentId);
+}
+
+function goUp(walk: Walk, parent: SqlRow | undefined): boolean {
+  const { child, parentId, ids } = walk;
+  if (child === undefined || parentId === null || parent === undefined || !isContinuation(parent, child)) return false;
+  walk.truncated = ids.length > MOST_PARENTS;
+  if (walk.truncated) return false;
+  ids.unshift(parentId);
+  walk.child = parent;
+  return true;
 }
 
 /** Whether a child goes on where its parent ended; blank sources fit any. */

@@ -134,7 +134,8 @@ function contentOf(value: unknown): Content {
 const DEEPEST = 200;
 const TOO_DEEP = '[content nested too deeply to be shown]';
 
-function isTooDeep(value: unknown, depth: number): boolean {
+/** Whether a value is nested deeper than is written out; `depth` is where it stands itself. */
+export function isTooDeep(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return depth > DEEPEST || Object.values(value).some((item) => isTooDeep(item, depth + 1));
 }

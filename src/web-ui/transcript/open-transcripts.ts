@@ -18,6 +18,7 @@ import { type ReconciledTranscript, reconcile, type TranscriptSource } from './r
 import { rowsOfMessages } from './row-matches.ts';
 import { readRows, rowsOf, type SessionRows } from './session-rows.ts';
 import { DAMAGED, type Instead, instead, toWarning } from './transcript-warnings.ts';
+import { isMessage, payloadOf } from './values.ts';
 
 /** DISPLAY for people; CONTEXT what the model is sent; REPLAY the same as an agent would be given it. */
 export type OpenView = 'DISPLAY' | 'CONTEXT' | 'REPLAY';
@@ -42,6 +43,8 @@ export interface OpenedMessage extends MessageRecord {
   readonly isOfFile: boolean;
   /** Rows that hold it. */
   readonly copies: number;
+  /** What was sent to the provider is stored, by the file or by a row; it is not told itself. */
+  readonly hasPayload: boolean;
 }
 
 export interface OpenedTranscript {
@@ -186,7 +189,8 @@ function openedMessages(found: ReconciledTranscript, sessionId: string, { state,
     const isOfFile = found.origins[at]?.from === 'LOCAL';
     const own = fileRecord(message, sessionId);
     const record = row === undefined ? own : isOfFile ? heldRecord(own, row) : row;
-    return { ...record, mark: marks[at] ?? '', isOfFile, copies: indexes.length };
+    const apiContent = isMessage(message) ? (payloadOf(message) ?? record.apiContent) : null;
+    return { ...record, apiContent, mark: marks[at] ?? '', isOfFile, copies: indexes.length, hasPayload: false };
   });
 }
 
@@ -210,7 +214,7 @@ function ofStore(
   records: readonly MessageRecord[],
   { revision, repairCount, warnings }: Pick<OpenedTranscript, 'revision' | 'repairCount' | 'warnings'>,
 ): OpenedTranscript {
-  const messages = records.map((record) => ({ ...record, mark: recordMark(record), isOfFile: false, copies: 1 }));
+  const messages = records.map((record) => ({ ...record, mark: recordMark(record), isOfFile: false, copies: 1, hasPayload: false }));
   return {
     kind: 'OPENED',
     revision,
@@ -259,7 +263,7 @@ function recordMark({ role, content, toolCallId, toolCalls }: MessageRecord): st
 
 /** Without what nobody is shown, and what is there a second time: it all crosses to the process that answers. */
 function light(message: OpenedMessage): OpenedMessage {
-  return { ...message, ...NOT_SHOWN };
+  return { ...message, ...NOT_SHOWN, hasPayload: Boolean(message.apiContent) };
 }
 
 const NOT_SHOWN = {

@@ -1,6 +1,7 @@
 /**
  * The end of a session's rows with the proof that what lies before is known, from one snapshot (`spec/webui-transcript.md` 7).
  */
+import { idList } from '../../state-db/connection.ts';
 import type { StoreReading } from '../../state-db/store-reading.ts';
 import { MessageKeys } from './message-keys.ts';
 import { type PrefixSummary, visibleKeyOf } from './session-summaries.ts';
@@ -14,6 +15,8 @@ export interface RegenerationTail {
   /** Visible keys of the live rows before the floor, in the order in which they were stored. */
   readonly prefixKeys: readonly string[];
   readonly tail: readonly Message[];
+  /** The rows of the tail as decimal text; null where the store has no ids. */
+  readonly tailRowIds: readonly (string | null)[];
   readonly tailKeys: readonly string[];
 }
 
@@ -27,25 +30,47 @@ export interface VersionedReading extends StoreReading {
  * anyone during the read, to whatever session; then read everything. Errors of the store are thrown.
  */
 export function regenerationTail(store: VersionedReading, sessionId: string, floor: number): RegenerationTail | null {
+  const [found = null] = regenerationTails(store, [sessionId], floor, 0);
+  return found === 'TOO_LARGE' ? null : found;
+}
+
+/** The same of many sessions, in their order, in three statements. TOO_LARGE: more live rows than `largest`; 0 is no limit. */
+export function regenerationTails(
+  store: VersionedReading,
+  sessionIds: readonly string[],
+  floor: number,
+  largest: number,
+): (RegenerationTail | 'TOO_LARGE' | null)[] {
   const { shape } = store;
-  if (sessionId === '' || Number.isNaN(floor) || !isReadable(shape)) return null;
+  if (Number.isNaN(floor) || !isReadable(shape)) return sessionIds.map(() => null);
   const version = store.dataVersion();
-  const found = store.snapshot((): RegenerationTail => {
-    const from = `FROM messages WHERE session_id = ?${liveOnly(shape)}`;
+  const found = store.snapshot(() => {
+    const from = `FROM messages WHERE session_id IN (SELECT value FROM json_each(?))${liveOnly(shape)}`;
     const order = durableOrder(shape);
-    const counts = store.get(`SELECT SUM(timestamp < ?) AS earlier, SUM(timestamp IS NULL) AS timeless ${from}`, [floor, sessionId]);
-    const prefix = store.all(`SELECT ${selected(shape)} ${from} AND timestamp < ? ORDER BY ${order}`, [sessionId, floor]);
-    const rows = store.all(`SELECT ${selected(shape)} ${from} AND (timestamp IS NULL OR timestamp >= ?) ORDER BY ${order}`, [
-      sessionId,
-      floor,
-    ]);
-    const tail = rows.map(stateMessage);
-    return {
-      prefix: { count: Number(counts?.earlier ?? 0), nullTimestampCount: Number(counts?.timeless ?? 0) },
-      prefixKeys: prefix.map(visibleKeyOf),
-      tail,
-      tailKeys: tail.map((message) => new MessageKeys(message, 'STATE').visible.key),
+    const countsOf = `SELECT session_id, COUNT(*) AS n, SUM(timestamp < ?) AS earlier, SUM(timestamp IS NULL) AS timeless ${from}`;
+    const rows = store.all(`${countsOf} GROUP BY session_id`, [floor, idList(sessionIds)]);
+    const counts = new Map(rows.map((row) => [String(row.session_id), row]));
+    const isTooLarge = (id: string) => largest > 0 && Number(counts.get(id)?.n ?? 0) > largest;
+    const small = idList(sessionIds.filter((id) => !isTooLarge(id)));
+    const read = (condition: string) => {
+      const sql = `SELECT session_id, ${selected(shape)} ${from} AND ${condition} ORDER BY ${order}`;
+      return Map.groupBy(store.all(sql, [small, floor]), (row) => String(row.session_id));
     };
+    const prefixes = read('timestamp < ?');
+    const tails = read('(timestamp IS NULL OR timestamp >= ?)');
+    return sessionIds.map((id): RegenerationTail | 'TOO_LARGE' | null => {
+      if (id === '') return null;
+      if (isTooLarge(id)) return 'TOO_LARGE';
+      const { earlier, timeless } = counts.get(id) ?? {};
+      const tail = (tails.get(id) ?? []).map(stateMessage);
+      return {
+        prefix: { count: Number(earlier ?? 0), nullTimestampCount: Number(timeless ?? 0) },
+        prefixKeys: (prefixes.get(id) ?? []).map(visibleKeyOf),
+        tail,
+        tailRowIds: (tails.get(id) ?? []).map(({ row_id }) => (row_id === undefined ? null : String(row_id))),
+        tailKeys: tail.map((message) => new MessageKeys(message, 'STATE').visible.key),
+      };
+    });
   });
-  return store.dataVersion() === version ? found : null;
+  return store.dataVersion() === version ? found : sessionIds.map(() => null);
 }

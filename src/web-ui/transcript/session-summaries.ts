@@ -55,15 +55,25 @@ export function sessionsWithRows(store: StoreReading, sessionIds: readonly strin
 
 /** How many live rows lie before a time (epoch seconds). Null for a time that isn't finite, a blank id or a store without times. */
 export function prefixSummary(store: StoreReading, sessionId: string, before: number): PrefixSummary | null {
-  const { shape } = store;
-  if (sessionId === '' || !Number.isFinite(before)) return null;
-  if (!['session_id', 'timestamp'].every((column) => shape.hasColumn('messages', column))) return null;
-  const sql = `SELECT SUM(timestamp < ?) AS earlier, SUM(timestamp IS NULL) AS timeless FROM messages
-    WHERE session_id = ?${liveOnly(shape)}`;
-  const row = store.get(sql, [before, sessionId]);
-  return { count: Number(row?.earlier ?? 0), nullTimestampCount: Number(row?.timeless ?? 0) };
+  return prefixSummaries(store, [sessionId], before).get(sessionId) ?? null;
 }
 
+/** The same of many sessions, in one statement; those whose prefix can't be told are missing. */
+export function prefixSummaries(store: StoreReading, sessionIds: readonly string[], before: number): Map<string, PrefixSummary> {
+  const { shape } = store;
+  const isTellable = Number.isFinite(before) && ['session_id', 'timestamp'].every((column) => shape.hasColumn('messages', column));
+  const wanted = isTellable ? sessionIds.filter((id) => id !== '') : [];
+  const found = new Map(wanted.map((id) => [id, NO_PREFIX]));
+  if (wanted.length === 0) return found;
+  const sql = `SELECT session_id, SUM(timestamp < ?) AS earlier, SUM(timestamp IS NULL) AS timeless FROM messages
+    WHERE session_id IN (SELECT value FROM json_each(?))${liveOnly(shape)} GROUP BY session_id`;
+  for (const { session_id, earlier, timeless } of store.all(sql, [before, idList(wanted)])) {
+    found.set(String(session_id), { count: Number(earlier ?? 0), nullTimestampCount: Number(timeless ?? 0) });
+  }
+  return found;
+}
+
+const NO_PREFIX: PrefixSummary = { count: 0, nullTimestampCount: 0 };
 const KEY_COLUMNS = ['id', 'session_id', 'role', 'content', 'timestamp', 'tool_calls'] as const;
 
 /**
@@ -71,11 +81,19 @@ const KEY_COLUMNS = ['id', 'session_id', 'role', 'content', 'timestamp', 'tool_c
  * NaN or a store without the columns.
  */
 export function prefixKeys(store: StoreReading, sessionId: string, before: number): string[] | null {
+  return prefixKeysOf(store, [sessionId], before).get(sessionId) ?? null;
+}
+
+/** The same of many sessions, in one statement; those whose keys can't be told are missing. */
+export function prefixKeysOf(store: StoreReading, sessionIds: readonly string[], before: number): Map<string, string[]> {
   const { shape } = store;
-  if (sessionId === '' || Number.isNaN(before) || !KEY_COLUMNS.every((column) => shape.hasColumn('messages', column))) return null;
+  const isTellable = !Number.isNaN(before) && KEY_COLUMNS.every((column) => shape.hasColumn('messages', column));
+  const found = new Map<string, string[]>(isTellable ? sessionIds.flatMap((id) => (id === '' ? [] : [[id, []]])) : []);
+  if (found.size === 0) return found;
   const sql = `SELECT ${shape.selectList('messages', [...KEY_COLUMNS, 'api_content'], 'm')} FROM messages m
-    WHERE m.session_id = ? AND m.timestamp < ? ORDER BY m.timestamp, m.id`;
-  return store.all(sql, [sessionId, before]).map(visibleKeyOf);
+    WHERE m.session_id IN (SELECT value FROM json_each(?)) AND m.timestamp < ? ORDER BY m.timestamp, m.id`;
+  for (const row of store.all(sql, [idList([...found.keys()]), before])) found.get(String(row.session_id))?.push(visibleKeyOf(row));
+  return found;
 }
 
 export function visibleKeyOf(row: SqlRow): string {

@@ -5,8 +5,8 @@
 import type { StoreShape } from '../../state-db/columns.ts';
 import { idList } from '../../state-db/connection.ts';
 import type { SqlRow } from '../../state-db/decode.ts';
-import type { Bindable, StoreReading } from '../../state-db/store-reading.ts';
-import { continuationChain } from './continuations.ts';
+import type { StoreReading } from '../../state-db/store-reading.ts';
+import { type ContinuationChain, continuationChains } from './continuations.ts';
 import { revisionOf, type TranscriptRevision } from './revision.ts';
 import { OPTIONAL_COLUMNS, REQUIRED_COLUMNS, stateMessage } from './state-message.ts';
 import type { Message } from './values.ts';
@@ -40,16 +40,36 @@ const REPLACEMENT = '�';
 
 /** One session; an unknown one has no messages. */
 export function readStateMessages(store: StoreReading, sessionId: string, query: StateQuery = {}): StateSnapshot {
+  const [found] = readStateSnapshots(store, [sessionId], query, 0);
+  return found === undefined || found === 'TOO_LARGE' ? EMPTY : found;
+}
+
+/**
+ * Many sessions by one query, in their order and on one snapshot, with statements that don't grow with their number. TOO_LARGE: more messages
+ * than `largest`; 0 is no limit.
+ */
+export function readStateSnapshots(
+  store: StoreReading,
+  sessionIds: readonly string[],
+  query: StateQuery,
+  largest: number,
+): (StateSnapshot | 'TOO_LARGE')[] {
   const { shape } = store;
-  const { since = null, includeInactive = false } = query;
+  const { since = null, includeInactive = false, stitch = false } = query;
   if (since !== null && Number.isNaN(since)) throw new RangeError('NaN is no time.');
-  if (!isReadable(shape)) return EMPTY;
+  if (!isReadable(shape)) return sessionIds.map(() => EMPTY);
   const limit = query.limit == null || Number.isNaN(query.limit) ? null : Math.max(1, Math.trunc(query.limit));
   return store.snapshot(() => {
-    const chain = query.stitch === true ? continuationChain(store, sessionId) : { ids: [sessionId], truncated: false };
-    const rows = limitedRows(store, chain.ids, { since, includeInactive, limit });
-    const isWhole = chain.ids.length === 1 && since === null && !includeInactive && limit === null;
-    return snapshotOf(shape, sessionId, rows, isWhole, chain.truncated);
+    const stitched = stitch ? continuationChains(store, sessionIds) : null;
+    const chains = sessionIds.map((id) => stitched?.get(id) ?? { ids: [id], truncated: false });
+    const limits = { since, includeInactive, limit, largest };
+    const rows = limitedRows(store, chains, limits);
+    return sessionIds.map((sessionId, index) => {
+      const { ids, truncated } = chains[index] ?? { ids: [sessionId], truncated: false };
+      const isWhole = ids.length === 1 && since === null && !includeInactive && limit === null;
+      const found = rows.get(index) ?? [];
+      return found === 'TOO_LARGE' ? found : snapshotOf(shape, sessionId, found, isWhole, truncated);
+    });
   });
 }
 
@@ -88,18 +108,43 @@ interface RowLimits {
   readonly since: number | null;
   readonly includeInactive: boolean;
   readonly limit: number | null;
+  readonly largest: number;
 }
 
-function limitedRows(store: StoreReading, ids: readonly string[], { since, includeInactive, limit }: RowLimits): SqlRow[] {
+/** The rows of each chain by its place: one statement, and one that counts them first where their number has a limit. */
+function limitedRows(
+  store: StoreReading,
+  chains: readonly ContinuationChain[],
+  { since, includeInactive, limit, largest }: RowLimits,
+): Map<number, SqlRow[] | 'TOO_LARGE'> {
   const { shape } = store;
   const order = durableOrder(shape);
-  const floor = since === null ? '' : ' AND (timestamp IS NULL OR timestamp >= ?)';
-  const newest = limit === null ? ` ORDER BY ${order}` : ` ORDER BY ${order} DESC LIMIT ?`;
-  const where = `${OF_SESSIONS}${includeInactive ? '' : liveOnly(shape)}${floor}`;
-  const values: Bindable[] = [idList(ids), ...(since === null ? [] : [since]), ...(limit === null ? [] : [BigInt(limit)])];
-  const rows = store.all(`SELECT ${selected(shape)} FROM messages WHERE ${where}${newest}`, values);
-  return limit === null ? rows : rows.reverse();
+  const floor = since === null ? '' : ' AND (timestamp IS NULL OR timestamp >= :since)';
+  const from = `FROM segments CROSS JOIN messages ON session_id = segment WHERE true${includeInactive ? '' : liveOnly(shape)}${floor}`;
+  const found = new Map<number, SqlRow[] | 'TOO_LARGE'>();
+  const values = { ...(since === null ? {} : { since }), ...(limit === null ? {} : { limit: BigInt(limit) }) };
+  const segmentsOf = (places: readonly number[]) =>
+    JSON.stringify(places.flatMap((chain) => (chains[chain]?.ids ?? []).map((segment) => ({ chain, segment }))));
+  const all = [...chains.keys()];
+  if (largest > 0 && (limit === null || limit > largest)) {
+    const counts = store.all(`${SEGMENTS} SELECT chain, COUNT(*) AS n ${from} GROUP BY chain`, { ...values, segments: segmentsOf(all) });
+    for (const { chain, n } of counts) if (Math.min(Number(n), limit ?? Number(n)) > largest) found.set(Number(chain), 'TOO_LARGE');
+  }
+  const newest = `, newest AS (SELECT chain AS of_chain, messages.rowid AS of_row,
+    ROW_NUMBER() OVER (PARTITION BY chain ORDER BY ${order} DESC) AS place ${from})`;
+  const sql =
+    limit === null
+      ? `${SEGMENTS} SELECT chain, ${selected(shape)} ${from} ORDER BY chain, ${order}`
+      : `${SEGMENTS}${newest} SELECT of_chain AS chain, ${selected(shape)} FROM newest CROSS JOIN messages ON messages.rowid = of_row
+         WHERE place <= :limit ORDER BY of_chain, ${order}`;
+  const small = all.filter((chain) => !found.has(chain));
+  const rows = store.all(sql, { ...values, segments: segmentsOf(small) });
+  for (const [chain, ofChain] of Map.groupBy(rows, ({ chain }) => Number(chain))) found.set(chain, ofChain);
+  return found;
 }
+
+/** Chains by their places; no column of messages has one of these names. */
+const SEGMENTS = `WITH segments(chain, segment) AS (SELECT value ->> 'chain', value ->> 'segment' FROM json_each(:segments))`;
 
 function snapshotOf(shape: StoreShape, id: string, rows: readonly SqlRow[], isWhole: boolean, truncated: boolean): StateSnapshot {
   const [hasIds, hasActive, hasPayloads] = ['id', 'active', 'api_content'].map((column) => shape.hasColumn('messages', column));
