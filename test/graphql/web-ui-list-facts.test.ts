@@ -328,7 +328,7 @@ describe('Session.workspaceBinding', () => {
     const config = join(dirname(server.webUiDir), 'config.yaml');
     writeFileSync(config, 'terminal:\n  backend: ssh\n');
     expect(await bindingOf(server, 'a')).toMatchObject({ resolved: null, state: 'REMOTE' });
-    writeFileSync(config, 'terminal: {backend: ssh}\n');
+    writeFileSync(config, 'terminal: {backend: ssh\n');
     expect(await bindingOf(server, 'a')).toMatchObject({ resolved: null, state: 'MISSING', recovered: false });
     writeFileSync(config, 'terminal:\n  backend: local\n');
     expect(await bindingOf(server, 'a')).toMatchObject({ resolved: saved, recovered: true });
