@@ -1,12 +1,10 @@
 /**
  * The DataLoaders of one request (one event, for a subscription) and one store: each field of a list asks alone, the store answers all at once.
  */
-import { dirname } from 'node:path';
 import DataLoader from 'dataloader';
 import { StoreUnreadable } from '../src/errors.ts';
 import type { WebUiLiveness } from '../src/live/liveness/web-ui-liveness.ts';
 import type { PageRequest } from '../src/paging.ts';
-import { ROOT_PROFILE } from '../src/profiles.ts';
 import type {
   AnchorKey,
   FoundAnchor,
@@ -24,7 +22,6 @@ import type { HeldRows } from '../src/state-db/write/held-rows.ts';
 import { hasBackup, type SidecarBackup } from '../src/web-ui/backup.ts';
 import type { ActivityScene, ContextDelta, ScenesKey } from '../src/web-ui/file-jobs.ts';
 import type { WorkspaceBinding } from '../src/web-ui/list/workspace-binding.ts';
-import { bindWorkspaces } from '../src/web-ui/look-at-workspace.ts';
 import type { OpenKey, OpenSessions } from '../src/web-ui/open-sessions.ts';
 import { batches, type OpenKey, type OpenSessions } from '../src/web-ui/open-sessions.ts';
 import { type OwnedProject, projectsOf } from '../src/web-ui/projects/owned-projects.ts';
@@ -74,15 +71,12 @@ export function createLoaders(store: SessionStore, { webUi, webUiHome, openSessi
       const found = await Promise.all(ids.map(async (id) => [id, await webUiHome.sidecars.get(id)] as const));
       const rows = found.flatMap(([id, row]) => (row === null ? [] : [[id, row.workspace] as const]));
       if (rows.length === 0) return new Map();
-      const bound = await bindWorkspaces(
-        rows.map(([, workspace]) => workspace),
-        { stateDir: webUiHome.stateDir, profileHome: dirname(store.path), isRootProfile: store.profile === ROOT_PROFILE },
-      );
-      return new Map(
-        rows.flatMap(([id, workspace]) => {
-          const binding = bound.get(workspace);
-          return binding === undefined ? [] : [[id, binding] as const];
-        }),
+      const stored = [...new Set(rows.map(([, workspace]) => workspace))];
+      const place = { profile: store.profile, path: store.path };
+      const bindings = await writers.run(place, 'bindWorkspaces', { stored }, { dryRun: true, clientMutationId: null });
+      return present(
+        rows.map(([id]) => id),
+        rows.map(([, workspace]) => bindings[stored.indexOf(workspace)] ?? null),
       );
     }, null),
     backup: byKey(async (ids) => {

@@ -54,7 +54,7 @@ const WorkspaceState = builder.enumType('WorkspaceState', {
     MISSING: { description: 'It is not there, or the session names none.' },
     UNTRUSTED: {
       description:
-        'It is neither below the home of the user nor among the saved folders of the Web UI, is no folder, or can not be looked at.',
+        'It is neither below the home of the user nor among the saved folders of the Web UI, or is no folder that can be looked at.',
     },
     REMOTE: { description: "The profile's commands run elsewhere: the path can not be looked at here." },
   } as const,
@@ -85,7 +85,7 @@ builder.objectFields(Session, (t) => ({
     type: Binding,
     nullable: true,
     description: 'The folder of a session of the Web UI, and whether it can be used; null without a file.',
-    complexity: 5,
+    complexity: 20,
     resolve: resolve.workspaceBinding,
   }),
 }));

@@ -13,11 +13,17 @@ export interface StoredEntries {
   entries(): Iterable<SessionEntry>;
 }
 
+/**
+ * Counts the rows of role `user` of sessions in one statement that looks at each of their rows. Null where the store can't tell now.
+ * Synchronous: for few rows.
+ */
+export type UserMessageCounter = (ids: readonly string[]) => ReadonlyMap<string, number> | null;
+
 export interface EntryOverlay {
   /** The entry as everybody sees it; undefined for a session that is nowhere. Called for each entry that changes: cheap. */
   compose(id: string, stored: SessionEntry | undefined): SessionEntry | undefined;
   /** Takes in what lies beside the store now, and what follows from all stored entries together; cheap when nothing changed. */
-  settle(stored: StoredEntries): Promise<void>;
+  settle(stored: StoredEntries, countUserMessages: UserMessageCounter): Promise<void>;
   /** Calls with the ids whose composition may be another, during `settle` or later, until the returned function is called. */
   onComposition(listener: (ids: readonly string[]) => void): () => void;
   /** Calls when a `settle` would find something, until the returned function is called. Watches what lies beside while somebody listens. */

@@ -9,6 +9,7 @@ import { CatalogueSync } from './catalogue-sync.ts';
 import { patiently, patientPass, StoreConnection } from './connection.ts';
 import type { EntryOverlay } from './entry-overlay.ts';
 import { describeHealth, type FileIdentity, fileIdentity, healthOf, isSameFile, unreadable } from './health.ts';
+import { userMessageCounts } from './user-message-counts.ts';
 
 export interface OpenStore {
   readonly connection: StoreConnection;
@@ -107,7 +108,7 @@ export class StoreAccess {
     if (this.#pass !== null) await this.#pass;
     else if (await this.#hasMoved(opened)) await this.#startPass(opened);
     const current = this.#opened ?? opened;
-    if (current.catalogue !== null) await this.#settleBeside(current.catalogue);
+    if (current.catalogue !== null) await this.#settleBeside(current.catalogue, current.connection);
     return current;
   }
 
@@ -226,7 +227,7 @@ export class StoreAccess {
       const catalogue = sessions > this.#options.largestCatalogue ? null : new Catalogue(this.#options.overlay ?? null);
       const sync = catalogue === null ? null : new CatalogueSync(connection, catalogue);
       if (sync !== null) await patientPass(() => sync.build());
-      if (catalogue !== null) await this.#settleBeside(catalogue);
+      if (catalogue !== null) await this.#settleBeside(catalogue, connection);
       catalogue?.recompose(this.#options.overlay?.ids() ?? []);
       const opened = { connection, catalogue, sync, generation: generationOf(connection), dataVersion };
       if (this.isSuspended) throw unreadable('BUSY');
@@ -410,11 +411,19 @@ export class StoreAccess {
   }
 
   /** What lies beside the store is laid over its entries, and what changed of it over the entries that are there. */
-  async #settleBeside(catalogue: Catalogue): Promise<void> {
+  async #settleBeside(catalogue: Catalogue, connection: StoreConnection): Promise<void> {
     const overlay = this.#options.overlay ?? null;
     if (overlay === null) return;
     this.#unfollow ??= overlay.onComposition((ids) => this.#recompose(ids));
-    await overlay.settle(catalogue.storedEntries);
+    await overlay.settle(catalogue.storedEntries, (ids) => {
+      try {
+        return userMessageCounts(connection, ids);
+      } catch (error) {
+        // Closed or locked meanwhile, or damaged: lists do without.
+        if (stateIn(error) === null && connection.isOpen) throw error;
+        return null;
+      }
+    });
   }
 
   #recompose(ids: readonly string[]): void {

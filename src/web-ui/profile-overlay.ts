@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { claudeListRow } from '../claude-code/claude-list-row.ts';
 import type { TombstoneKind } from '../state-db/beside.ts';
-import type { EntryOverlay, StoredEntries } from '../state-db/entry-overlay.ts';
+import type { EntryOverlay, StoredEntries, UserMessageCounter } from '../state-db/entry-overlay.ts';
 import type { SessionEntry } from '../state-db/session-record.ts';
 import { isSame, listRowOf, outsideEntry, overlaid } from './beside-entry.ts';
 import { readCronJobNames } from './cron-jobs.ts';
@@ -17,6 +17,7 @@ import { NO_CONTEXT, type ProjectionContext } from './list/store-projection.ts';
 import { ownSidecars } from './own-sidecars.ts';
 import { isSameProfile } from './projects/projects-file.ts';
 import type { SidecarRow } from './sidecar/sidecar-row.ts';
+import { TerminalCounts } from './terminal-counts.ts';
 import { FileReading, type WebUiFacts, type WebUiHome } from './web-ui-home.ts';
 
 export interface ProfileOverlayOptions {
@@ -34,6 +35,8 @@ const SHARE = 20;
 const QUICK_MS = 5;
 /** What was said in sessions of the store is in their entries at once; what follows from it for others waits this long. */
 const SAID_MS = 2000;
+/** Where more is to be counted than one composition may, the next one comes this much later, or when it is its time. */
+const COUNT_MS = 100;
 /** Profiles come and go seldom. */
 const NAMES_FRESH_MS = 1000;
 
@@ -58,6 +61,9 @@ export class ProfileOverlay implements EntryOverlay {
   readonly #cron = new FileReading<ReadonlyMap<string, string>>();
   readonly #compositionListeners = new Set<(ids: readonly string[]) => void>();
   readonly #changeListeners = new Set<() => void>();
+  readonly #terminals = new TerminalCounts();
+  /** Some sessions still wait to be counted. */
+  #isUncounted = false;
   #known: ReadonlyMap<string, Known> = new Map();
   #basis: Basis | null = null;
   /** Of the files by this server, up to the last composition. */
@@ -85,11 +91,11 @@ export class ProfileOverlay implements EntryOverlay {
     return this.#known.keys();
   }
 
-  async settle(stored: StoredEntries): Promise<void> {
+  async settle(stored: StoredEntries, countUserMessages: UserMessageCounter): Promise<void> {
     const { changes } = this.#options.home;
     const basis = await this.#read(stored);
     const change = this.#basis === null ? 'MORE' : changeOf(this.#basis, basis);
-    if (change === 'NONE') return;
+    if (change === 'NONE' && !this.#isUncounted) return;
     const { at, cost } = this.#last;
     const wait = at + (cost <= QUICK_MS ? 0 : Math.max(cost * SHARE, change === 'SAID' ? SAID_MS : 0)) - performance.now();
     if (changes === this.#changes && wait > 0) {
@@ -98,7 +104,7 @@ export class ProfileOverlay implements EntryOverlay {
     }
     this.#changes = changes;
     this.#basis = basis;
-    this.#compose(basis, stored);
+    this.#compose(basis, stored, countUserMessages);
   }
 
   onComposition(listener: (ids: readonly string[]) => void): () => void {
@@ -159,10 +165,10 @@ export class ProfileOverlay implements EntryOverlay {
     return this.#names.names;
   }
 
-  #compose(basis: Basis, stored: StoredEntries): void {
+  #compose(basis: Basis, stored: StoredEntries, countUserMessages: UserMessageCounter): void {
     const startedAt = performance.now();
     const before = this.#known;
-    const after = basis.facts === null ? new Map<string, Known>() : this.#knownOf(basis.facts, basis, stored);
+    const after = basis.facts === null ? new Map<string, Known>() : this.#knownOf(basis.facts, basis, stored, countUserMessages);
     const changed = [...before.keys()].filter((id) => !after.has(id));
     for (const [id, known] of after) {
       const old = before.get(id);
@@ -173,13 +179,16 @@ export class ProfileOverlay implements EntryOverlay {
     this.#known = after;
     if (changed.length > 0) for (const listener of [...this.#compositionListeners]) listener(changed);
     this.#last = { at: performance.now(), cost: performance.now() - startedAt };
+    if (this.#isUncounted) this.#lookLater(COUNT_MS);
   }
 
-  #knownOf(facts: WebUiFacts, basis: Basis, stored: StoredEntries): Map<string, Known> {
+  #knownOf(facts: WebUiFacts, basis: Basis, stored: StoredEntries, countUserMessages: UserMessageCounter): Map<string, Known> {
+    const sessions = new Map([...stored.entries()].map((entry) => [entry.id, entry]));
+    this.#isUncounted = this.#terminals.read(sessions, countUserMessages);
     const { settings } = facts;
     const sidecars = ownSidecars(facts.sidecars.rows, this.#options.profile, basis.profiles);
     const claude = new Map(isSameProfile(this.#options.profile, null) ? facts.claude.map((row) => [row.id, row] as const) : []);
-    const { rows } = composeList(this.#inputs(facts, basis, stored, [...sidecars.values()], claude), {
+    const { rows } = composeList(this.#inputs(facts, basis, sessions, [...sidecars.values()], claude), {
       ...DEFAULT_REQUEST,
       profile: this.#options.profile,
       includeArchived: true,
@@ -205,14 +214,12 @@ export class ProfileOverlay implements EntryOverlay {
   #inputs(
     facts: WebUiFacts,
     basis: Basis,
-    stored: StoredEntries,
+    sessions: ReadonlyMap<string, SessionEntry>,
     sidecars: readonly SidecarRow[],
     claude: ReadonlyMap<string, WebUiFacts['claude'][number]>,
   ): ListInputs {
     const { profile } = this.#options;
-    const sessions = new Map([...stored.entries()].map((entry) => [entry.id, entry]));
-    // The number of a person's messages would take a look at every row: all rows count instead, so less is hidden (11.3).
-    const store = { profile, sessions, userMessages: () => null, derivedTitle: () => null };
+    const store = { profile, sessions, userMessages: (id: string) => this.#terminals.of(id), derivedTitle: () => null };
     return {
       sidecars: sidecars.map((row) => (isSameProfile(row.profile, profile) ? listRowOf(row) : { ...listRowOf(row), profile })),
       stores: [{ store, context: this.#contextOf(facts, basis), gateway: basis.gateway }],

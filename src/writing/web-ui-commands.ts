@@ -1,6 +1,8 @@
 /**
  * Commands on the Web UI's files: in the writing process, so that they have receipts and no file is read whole on the server's thread.
  */
+
+import { bindWorkspaces } from './bind-workspaces.ts';
 import { createWebUiSession } from './create-web-ui-session.ts';
 import { importSessionCommand } from './import-session.ts';
 import { PROJECT_COMMANDS } from './project-commands.ts';
@@ -8,6 +10,7 @@ import { clearPause, collapsePartials, inspectBackups, updateSidecar } from './s
 import { UPKEEP_COMMANDS } from './upkeep-commands.ts';
 
 export const WEB_UI_COMMANDS = {
+  bindWorkspaces,
   inspectBackups,
   updateSession: updateSidecar,
   clearWakeupPause: clearPause,

@@ -61,7 +61,7 @@ async function startHome(
 describe('the home of the golden answers', () => {
   const home = join(temporaryFolder(), 'home');
   cpSync(join(fixturesDir(), 'stores', 'webui-home'), home, { recursive: true, mode: 0 });
-  const started = startInProcess({ home, settings: { maxCost: '100000000', maxDepth: '50', maxTokens: '100000' } });
+  const started = startInProcess({ home, settings: { maxCost: '1000000000', maxDepth: '50', maxTokens: '100000' } });
 
   it('shows what the Web UI shows, and says of everything else why not', async () => {
     const server = await started;

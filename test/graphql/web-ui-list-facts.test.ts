@@ -2,8 +2,9 @@
 
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { startInProcess, type TestServer } from '../support/server.ts';
+import { eventually, startInProcess, type TestServer } from '../support/server.ts';
 import { sidecarPath } from '../support/sidecars.ts';
 import { M, S, temporaryFolder } from '../support/stores.ts';
 import { mutate, startWebUi } from '../support/web-ui-server.ts';
@@ -327,9 +328,58 @@ describe('Session.workspaceBinding', () => {
     const config = join(dirname(server.webUiDir), 'config.yaml');
     writeFileSync(config, 'terminal:\n  backend: ssh\n');
     expect(await bindingOf(server, 'a')).toMatchObject({ resolved: null, state: 'REMOTE' });
-    writeFileSync(config, 'terminal: {backend: ssh}\n');
+    writeFileSync(config, 'terminal: {backend: ssh\n');
     expect(await bindingOf(server, 'a')).toMatchObject({ resolved: null, state: 'MISSING', recovered: false });
     writeFileSync(config, 'terminal:\n  backend: local\n');
     expect(await bindingOf(server, 'a')).toMatchObject({ resolved: saved, recovered: true });
+  });
+});
+
+describe('terminal sessions that hold too little', () => {
+  const ENDED = { source: 'cli', started_at: AT, ended_at: AT + 100, end_reason: 'user_exit' };
+  const said = (id: string, ...roles: string[]) => roles.map((role) => M(id, { role }));
+  const LIST = 'query List { sessions(first: 100) { nodes { sessionId } hiddenCounts { reason count } } }';
+
+  async function listed(server: TestServer): Promise<{ ids: string[]; terminal: number }> {
+    interface Listed {
+      readonly nodes: readonly { readonly sessionId: string }[];
+      readonly hiddenCounts: readonly { readonly reason: string; readonly count: number }[];
+    }
+    const { sessions } = await server.read<{ sessions: Listed }, object>(LIST);
+    const terminal = sessions.hiddenCounts.find(({ reason }) => reason === 'TERMINAL')?.count ?? 0;
+    return { ids: sessions.nodes.map(({ sessionId }) => sessionId).sort(), terminal };
+  }
+
+  it('33, 34: an ended one without a title is listed from the second message of its user', async () => {
+    const one = [S('one', ENDED), ...said('one', 'user', 'assistant', 'tool', 'assistant', 'assistant')];
+    const two = [S('two', ENDED), ...said('two', 'user', 'assistant', 'User')];
+    const titled = [S('titled', { ...ENDED, title: 'Tea' }), ...said('titled', 'user', 'assistant')];
+    const server = await startWebUi({ rows: [...one, ...two, ...titled] });
+    expect(await listed(server)).toEqual({ ids: ['titled', 'two'], terminal: 1 });
+    const db = new Database(server.storePath);
+    db.exec("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('one', 'user', 'More', 1782000200)");
+    db.close();
+    await eventually(async () => (await listed(server)).ids.includes('one') || null);
+  });
+
+  it('35: one of an editor needs a message of its user', async () => {
+    const rows = [
+      S('a', { source: 'acp' }),
+      ...said('a', 'assistant', 'assistant'),
+      S('b', { source: 'acp' }),
+      ...said('b', 'assistant', 'user'),
+    ];
+    expect(await listed(await startWebUi({ rows }))).toEqual({ ids: ['b'], terminal: 1 });
+  });
+
+  it('11.3: many are counted bit by bit, and a long one has enough', async () => {
+    const short = Array.from({ length: 60 }, (_, index) => [
+      S(`s${index}`, ENDED),
+      ...said(`s${index}`, 'user', ...Array.from({ length: 99 }, () => 'assistant')),
+    ]).flat();
+    const long = [S('long', ENDED), ...said('long', ...Array.from({ length: 201 }, () => 'assistant'))];
+    const server = await startWebUi({ rows: [...short, ...long] });
+    await eventually(async () => (await listed(server)).terminal === 60 || null);
+    expect((await listed(server)).ids).toEqual(['long']);
   });
 });
