@@ -22,7 +22,6 @@ import type { HeldRows } from '../src/state-db/write/held-rows.ts';
 import { hasBackup, type SidecarBackup } from '../src/web-ui/backup.ts';
 import type { ActivityScene, ContextDelta, ScenesKey } from '../src/web-ui/file-jobs.ts';
 import type { WorkspaceBinding } from '../src/web-ui/list/workspace-binding.ts';
-import type { OpenKey, OpenSessions } from '../src/web-ui/open-sessions.ts';
 import { batches, type OpenKey, type OpenSessions } from '../src/web-ui/open-sessions.ts';
 import { type OwnedProject, projectsOf } from '../src/web-ui/projects/owned-projects.ts';
 import type { OpenedSession } from '../src/web-ui/transcript/opened-session.ts';
