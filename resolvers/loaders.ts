@@ -1,10 +1,12 @@
 /**
  * The DataLoaders of one request (one event, for a subscription) and one store: each field of a list asks alone, the store answers all at once.
  */
+import { dirname } from 'node:path';
 import DataLoader from 'dataloader';
 import { StoreUnreadable } from '../src/errors.ts';
 import type { WebUiLiveness } from '../src/live/liveness/web-ui-liveness.ts';
 import type { PageRequest } from '../src/paging.ts';
+import { ROOT_PROFILE } from '../src/profiles.ts';
 import type {
   AnchorKey,
   FoundAnchor,
@@ -21,6 +23,8 @@ import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
 import type { HeldRows } from '../src/state-db/write/held-rows.ts';
 import { hasBackup, type SidecarBackup } from '../src/web-ui/backup.ts';
 import type { ActivityScene, ContextDelta, ScenesKey } from '../src/web-ui/file-jobs.ts';
+import type { WorkspaceBinding } from '../src/web-ui/list/workspace-binding.ts';
+import { bindWorkspaces } from '../src/web-ui/look-at-workspace.ts';
 import { batches, type OpenKey, type OpenSessions } from '../src/web-ui/open-sessions.ts';
 import { type OwnedProject, projectsOf } from '../src/web-ui/projects/owned-projects.ts';
 import type { OpenedSession } from '../src/web-ui/transcript/opened-session.ts';
@@ -65,6 +69,21 @@ export function createLoaders(store: SessionStore, { webUi, webUiHome, openSessi
       return new Map(facts === null ? [] : projectsOf(facts, store.profile).map((project) => [project.id, project]));
     }, null),
     sidecar: byKey(async (ids) => present(ids, await Promise.all(ids.map((id) => webUiHome.sidecars.get(id)))), null),
+    workspaceBinding: byKey<WorkspaceBinding, null>(async (ids) => {
+      const found = await Promise.all(ids.map(async (id) => [id, await webUiHome.sidecars.get(id)] as const));
+      const rows = found.flatMap(([id, row]) => (row === null ? [] : [[id, row.workspace] as const]));
+      if (rows.length === 0) return new Map();
+      const bound = await bindWorkspaces(
+        rows.map(([, workspace]) => workspace),
+        { stateDir: webUiHome.stateDir, profileHome: dirname(store.path), isRootProfile: store.profile === ROOT_PROFILE },
+      );
+      return new Map(
+        rows.flatMap(([id, workspace]) => {
+          const binding = bound.get(workspace);
+          return binding === undefined ? [] : [[id, binding] as const];
+        }),
+      );
+    }, null),
     backup: byKey(async (ids) => {
       const backedUp = ids.filter((id) => hasBackup(webUiHome.sessionsDir, id));
       if (backedUp.length === 0) return new Map<string, SidecarBackup>();

@@ -7,7 +7,15 @@ import { type Page, type PageArguments, type PageRequest, pageRequest } from '..
 import type { SessionStore, StoredSession } from '../src/session-store.ts';
 import type { LineageCollapse } from '../src/state-db/list-item.ts';
 import { COMPARE, type SessionOrder } from '../src/state-db/list-order.ts';
-import { type HiddenReason, type ListQuery, type ListTotals, listName, orderKeyOf, type SessionFilter } from '../src/state-db/listing.ts';
+import {
+  type HiddenReason,
+  type ListQuery,
+  type ListTotals,
+  listName,
+  orderKeyOf,
+  type SessionFilter,
+  type SurfaceCounts,
+} from '../src/state-db/listing.ts';
 import type { Context } from './context.ts';
 
 export interface SessionsArguments extends PageArguments {
@@ -26,6 +34,8 @@ export interface HiddenCount {
 /** A page, and what is counted only when it is asked for. */
 export interface SessionConnection extends Page<StoredSession> {
   readonly totals: () => Promise<ListTotals>;
+  /** Archived conversations are entries of it. */
+  readonly hasArchived: boolean;
 }
 
 export async function sessions(_: unknown, args: SessionsArguments, ctx: Context): Promise<SessionConnection> {
@@ -37,9 +47,10 @@ export async function sessions(_: unknown, args: SessionsArguments, ctx: Context
   };
   const stores = args.allProfiles ? await readable(ctx) : [await ctx.store(args.profile)];
   const totals = async () => sum(await Promise.all(stores.map((store) => store.totals(query))));
+  const hasArchived = query.filter.archived === true || query.filter.includeArchived === true;
   const [only] = stores;
-  if (stores.length === 1 && only !== undefined && !args.allProfiles) return { ...(await only.list(query, page)), totals };
-  return { ...(await mergedPage(stores, query, page)), totals };
+  if (stores.length === 1 && only !== undefined && !args.allProfiles) return { ...(await only.list(query, page)), totals, hasArchived };
+  return { ...(await mergedPage(stores, query, page)), totals, hasArchived };
 }
 
 export async function session(
@@ -74,6 +85,10 @@ export async function hiddenCounts(connection: SessionConnection): Promise<Hidde
   return [...(await connection.totals()).hidden].map(([reason, count]) => ({ reason, count }));
 }
 
+export async function surfaceCounts(connection: SessionConnection): Promise<SurfaceCounts> {
+  return (await connection.totals()).surfaces;
+}
+
 const LONGEST_TEXT = 500;
 
 function checked(filter: SessionFilter): SessionFilter {
@@ -86,7 +101,14 @@ function checked(filter: SessionFilter): SessionFilter {
 function sum(parts: readonly ListTotals[]): ListTotals {
   const hidden = new Map<HiddenReason, number>();
   for (const part of parts) for (const [reason, count] of part.hidden) hidden.set(reason, (hidden.get(reason) ?? 0) + count);
-  return { visible: parts.reduce((total, part) => total + part.visible, 0), hidden };
+  const total = (countOf: (part: ListTotals) => number) => parts.reduce((all, part) => all + countOf(part), 0);
+  const surfaces = {
+    webUi: total((part) => part.surfaces.webUi),
+    terminal: total((part) => part.surfaces.terminal),
+    archivedWebUi: total((part) => part.surfaces.archivedWebUi),
+    archivedTerminal: total((part) => part.surfaces.archivedTerminal),
+  };
+  return { visible: total((part) => part.visible), hidden, surfaces };
 }
 
 /** The stores that can be read; one that can't fails only its own part. When none can, the first problem is the answer. */

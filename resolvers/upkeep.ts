@@ -1,10 +1,11 @@
 /**
  * Examining the Web UI's folder and tidying it up.
  */
+
+import type { TombstoneKind } from '../src/state-db/beside.ts';
 import type { Cleanup, OrphanReport } from '../src/web-ui/cleanup.ts';
 import type { AuditItem, RecoveryAudit } from '../src/web-ui/recovery-audit.ts';
 import type { StaleFile } from '../src/web-ui/temporary-files.ts';
-import type { TombstoneKind } from '../src/web-ui/tombstones.ts';
 import type { IndexRebuild } from '../src/writing/upkeep-commands.ts';
 import type { Context } from './context.ts';
 import { isAnswered, requireWebUi, writeFiles } from './file-writes.ts';

@@ -1,10 +1,11 @@
+import { references } from '../resolvers/list-references.ts';
 import { int32 } from '../resolvers/numbers.ts';
 import * as resolve from '../resolvers/session.ts';
 import * as lists from '../resolvers/sessions.ts';
 import { isReadOnly } from '../resolvers/sidecar.ts';
 import * as stores from '../resolvers/stores.ts';
 import type { StoredSession } from '../src/session-store.ts';
-import { originsOf } from '../src/state-db/listing.ts';
+import { originsOf, type SurfaceCounts } from '../src/state-db/listing.ts';
 import { isUnread } from '../src/state-db/session-state.ts';
 import { builder, pageComplexity } from './builder.ts';
 import { Warning } from './errors.ts';
@@ -159,6 +160,16 @@ const HiddenCount = builder.objectRef<lists.HiddenCount>('HiddenCount').implemen
   }),
 });
 
+const Counts = builder.objectRef<SurfaceCounts>('SessionCounts').implement({
+  description: 'Entries of a list by where they run; archived ones whether it shows them or not.',
+  fields: (t) => ({
+    webUi: t.exposeInt('webUi', { description: 'Of the Web UI, of chats and of everything else that is no terminal.' }),
+    terminal: t.exposeInt('terminal', { description: 'Of terminals, and of Claude Code.' }),
+    archivedWebUi: t.exposeInt('archivedWebUi', { description: 'The same as `webUi`, archived.' }),
+    archivedTerminal: t.exposeInt('archivedTerminal', { description: 'The same as `terminal`, archived.' }),
+  }),
+});
+
 const SessionEdge = builder.objectRef<{ cursor: string; node: StoredSession }>('SessionEdge').implement({
   description: 'A session in a list.',
   fields: (t) => ({
@@ -189,6 +200,19 @@ export const SessionConnection = builder.objectRef<lists.SessionConnection>('Ses
       description: "What the filter's defaults keep out, by reason: nothing disappears silently.",
       complexity: 10,
       resolve: lists.hiddenCounts,
+    }),
+    counts: t.field({
+      type: Counts,
+      description: 'The entries of all pages by where they run.',
+      complexity: 10,
+      resolve: lists.surfaceCounts,
+    }),
+    references: t.field({
+      type: [Session],
+      description:
+        'Archived sessions that entries of this page came from, and that the list leaves out: enough to nest the entries. Nearest first, at most 200.',
+      complexity: 10,
+      resolve: references,
     }),
   }),
 });

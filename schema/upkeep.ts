@@ -115,7 +115,7 @@ mutation('pruneZeroMessageOrphans', {
   resolve: resolve.pruneZeroMessageOrphans,
 });
 
-const TombstoneKind = builder.enumType('TombstoneKind', {
+export const TombstoneKind = builder.enumType('TombstoneKind', {
   description: "The Web UI's two lists of ids.",
   values: {
     ORPHAN: { description: 'Sessions without a message, taken out of its index.' },

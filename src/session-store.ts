@@ -12,7 +12,7 @@ import type { DailyUsage, TaskUsage } from './state-db/auxiliary-usage.ts';
 import type { DataWarning } from './state-db/decode.ts';
 import type { Family } from './state-db/family.ts';
 import type { EdgeKind } from './state-db/lineage.ts';
-import type { HiddenReason, ListQuery } from './state-db/listing.ts';
+import type { ListQuery, ListTotals } from './state-db/listing.ts';
 import type { BaselineProbe, PassProbe, RowsReading } from './state-db/live-reading.ts';
 import type { LiveRow } from './state-db/live-rows.ts';
 import type { Backend, Delegation, Hold, Liveness } from './state-db/liveness.ts';
@@ -175,7 +175,7 @@ export interface SessionStore extends SessionHistory {
   families(ids: readonly string[]): Promise<ReadonlyMap<string, Family<StoredSession>>>;
   resolve(reference: string): Promise<Resolution>;
   list(query: ListQuery, page: PageRequest): Promise<Page<StoredSession>>;
-  totals(query: ListQuery): Promise<{ visible: number; hidden: ReadonlyMap<HiddenReason, number> }>;
+  totals(query: ListQuery): Promise<ListTotals>;
   previews(ids: readonly string[]): Promise<ReadonlyMap<string, Preview>>;
   details(ids: readonly string[]): Promise<ReadonlyMap<string, SessionDetails>>;
   modelUsage(ids: readonly string[]): Promise<ReadonlyMap<string, readonly ModelUsage[]>>;

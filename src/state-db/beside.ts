@@ -16,6 +16,18 @@ export type UnlistedReason =
   | 'EMPTY'
   | 'SEGMENT';
 
+/** The Web UI's two lists of ids: sessions without a message that it took out of its index, and deleted ones. */
+export type TombstoneKind = 'ORPHAN' | 'DELETED';
+
+/** Why a session may not be taken into the Web UI. */
+export type ClaimRefusal = 'READ_ONLY' | 'MESSAGING' | 'SOURCE' | 'NOT_FOUND';
+
+export interface Claim {
+  readonly ok: boolean;
+  /** Null when it may. */
+  readonly reason: ClaimRefusal | null;
+}
+
 /** Of a session that lives in other places too, or only there. */
 export interface Beside {
   readonly origins: readonly SessionOrigin[];
@@ -24,10 +36,17 @@ export interface Beside {
   /** It is shown although a rule would hide it, because nothing else of its conversation is (`spec/webui-listing.md` 6.4). */
   readonly isRescued: boolean;
   readonly projectId: string | null;
+  /** By the Web UI's rules it ran on a terminal (11.2). */
+  readonly isTerminal: boolean;
   readonly readOnly: boolean;
   /** What to show in place of the title; null when the title stands. */
   readonly displayTitle: string | null;
   readonly messageCount: number | null;
+  /** Messages in the file as of its last save; null without a file, and when it takes the whole file to know. */
+  readonly fileMessages: number | null;
+  /** The lists of the Web UI that name it. */
+  readonly tombstones: readonly TombstoneKind[];
+  readonly claim: Claim;
   /** Where the values came from, by the names of `spec/webui-listing.md` 4. */
   readonly provenance: Readonly<Record<'title' | 'messageCount' | 'source' | 'lastMessageAt', string>>;
 }

@@ -13,7 +13,7 @@ import { inWindow, type SqlRow } from './decode.ts';
 import { RESET_REASONS } from './lineage.ts';
 import type { ListItem } from './list-item.ts';
 import type { OrderKey, SessionOrder } from './list-order.ts';
-import { addToTotals, cursorKey, type ListQuery, type ListTotals, listName, matcher, orderKeyOf } from './listing.ts';
+import { cursorKey, type ListQuery, type ListTotals, listName, matcher, orderKeyOf, totalsCounter } from './listing.ts';
 import { orderKey } from './ordered-items.ts';
 import type { StoreReading } from './store-reading.ts';
 
@@ -61,11 +61,9 @@ export function sqlListPage(connection: StoreReading, query: ListQuery, page: Pa
 
 /** What `listTotals` would give. */
 export function sqlListTotals(connection: StoreReading, query: ListQuery): ListTotals {
-  const totals = { visible: 0, hidden: new Map() };
-  const matches = matcher(query.filter);
-  for (const { item } of walk(connection, { ...query, order: 'STARTED' }, {}, true, false))
-    addToTotals(totals, item, matches(item), query.collapse);
-  return totals;
+  const counter = totalsCounter(query);
+  for (const { item } of walk(connection, { ...query, order: 'STARTED' }, {}, true, false)) counter.add(item);
+  return counter.totals;
 }
 
 interface Bounds {

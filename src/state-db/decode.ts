@@ -31,6 +31,7 @@ export interface DataWarning {
     | 'SIDECAR_UNREADABLE'
     | 'SIDECAR_VALUE'
     | 'SIDECAR_GONE'
+    | 'TRANSCRIPT_CUT'
     | 'NOT_A_MESSAGE'
     | 'PAYLOAD_ONLY_LOCAL'
     | 'DANGLING_TOOL_CALL'

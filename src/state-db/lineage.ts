@@ -213,15 +213,6 @@ export function parentWalk(graph: LineageGraph, start: LineageNode): string[] {
   return ids;
 }
 
-/** The top of the parent walk that exists as a row. */
-export function parentRoot<N extends LineageNode>(graph: LineageGraph<N>, start: N): N {
-  for (const id of parentWalk(graph, start).reverse()) {
-    const node = graph.get(id);
-    if (node !== undefined) return node;
-  }
-  return start;
-}
-
 // ---------------------------------------------------------------- lineages for single purposes (6.3)
 
 /** Resume display of v26: an explicit branch stands alone, everything else shows its whole parent walk, root first. */

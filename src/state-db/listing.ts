@@ -123,37 +123,61 @@ function matching(catalogue: Catalogue, query: ListQuery): ListItem[] {
   return items;
 }
 
+/** Entries by where they run; archived ones are counted whether the list shows them or not. */
+export interface SurfaceCounts {
+  readonly webUi: number;
+  readonly terminal: number;
+  readonly archivedWebUi: number;
+  readonly archivedTerminal: number;
+}
+
 export interface ListTotals {
   readonly visible: number;
   readonly hidden: ReadonlyMap<HiddenReason, number>;
+  readonly surfaces: SurfaceCounts;
 }
 
 /** How many entries all pages together have, and how many rows the defaults keep out, by reason: each row has exactly one. */
 export function listTotals(catalogue: Catalogue, query: ListQuery): ListTotals {
   const ordered = catalogue.ordered(query.order, query.collapse);
-  const matches = matcher(query.filter);
-  const totals = { visible: 0, hidden: new Map<HiddenReason, number>() };
+  const counter = totalsCounter(query);
   for (let index = 0; index < ordered.length; index++) {
     const item = ordered.at(index);
-    if (item !== undefined) addToTotals(totals, item, matches(item), query.collapse);
+    if (item !== undefined) counter.add(item);
   }
-  return totals;
+  return counter.totals;
 }
 
-/** Counts one item; the segments behind a tip are hidden rows of their own. */
-export function addToTotals(
-  totals: { visible: number; readonly hidden: Map<HiddenReason, number> },
-  item: ListItem,
-  reason: HiddenReason | 'FILTERED' | null,
-  collapse: LineageCollapse,
-): void {
-  if (reason === 'FILTERED') return;
+/** Counts items one by one; the segments behind a tip are hidden rows of their own. */
+export function totalsCounter({ filter, collapse }: ListQuery): { readonly totals: ListTotals; readonly add: (item: ListItem) => void } {
+  const hidden = new Map<HiddenReason, number>();
+  const surfaces = { webUi: 0, terminal: 0, archivedWebUi: 0, archivedTerminal: 0 };
+  const totals = { visible: 0, hidden, surfaces };
+  const matches = matcher(filter);
+  const matchesArchived = matcher({ ...filter, includeArchived: true });
   const count = (why: HiddenReason, rows: number) => {
-    if (rows > 0) totals.hidden.set(why, (totals.hidden.get(why) ?? 0) + rows);
+    if (rows > 0) hidden.set(why, (hidden.get(why) ?? 0) + rows);
   };
-  if (reason === null) totals.visible++;
-  else count(reason, 1);
-  if (collapse === 'LINEAGE') count('SEGMENT', item.members.length - 1);
+  return {
+    totals,
+    add: (item) => {
+      const reason = matches(item);
+      if (reason === 'FILTERED') return;
+      if (reason === null) totals.visible++;
+      else count(reason, 1);
+      if (collapse === 'LINEAGE') count('SEGMENT', item.members.length - 1);
+      if (reason === null || (reason === 'ARCHIVED' && matchesArchived(item) === null)) surfaces[surfaceOf(item)]++;
+    },
+  };
+}
+
+const TERMINALS: ReadonlySet<string> = new Set(['cli', 'tui', 'acp']);
+
+function surfaceOf(item: ListItem): keyof SurfaceCounts {
+  const { beside, source } = item.tip;
+  const isTerminal = beside?.isTerminal ?? TERMINALS.has(source.trim().toLowerCase());
+  if (flaggedOf(item).archived) return isTerminal ? 'archivedTerminal' : 'archivedWebUi';
+  return isTerminal ? 'terminal' : 'webUi';
 }
 
 /** Says of an item why it is not shown: FILTERED by what the caller asked for, a reason of the defaults, or null when it is shown. */

@@ -2,22 +2,15 @@
  * A session as the lists know it, from what its file, its transcript or its store say: one entry a session, wherever it lives
  * (`spec/webui-listing.md` 4, 9, 14). Pure.
  */
-import type { ClaudeCodeRow } from '../claude-code/read-transcript.ts';
 import type { Beside, SessionOrigin, UnlistedReason } from '../state-db/beside.ts';
 import { type DataWarning, isJsonObject } from '../state-db/decode.ts';
 import { decodeSession, type RowStats, type SessionEntry, toEntry } from '../state-db/session-record.ts';
-import { isBlank, type ListedRow, type ListOrigin, type ListRow, sidecarRow, type VisibilityState } from './list/list-row.ts';
+import type { Known } from './known-session.ts';
+import { isBlank, type ListOrigin, type ListRow, sidecarRow, type VisibilityState } from './list/list-row.ts';
 import { UNTITLED } from './list/list-titles.ts';
 import { rowTime } from './list/row-order.ts';
+import { claimOf } from './session-claim.ts';
 import type { SidecarHealth, SidecarRow } from './sidecar/sidecar-row.ts';
-
-/** What is known of a session beside the store. */
-export interface Known {
-  /** As the Web UI's list has it. */
-  readonly row: ListedRow;
-  readonly sidecar: SidecarRow | null;
-  readonly claude: ClaudeCodeRow | null;
-}
 
 /** How a file without a number of messages counts where only "none" matters. */
 const UNKNOWN_COUNT = 1;
@@ -93,8 +86,9 @@ const UNLISTED: Readonly<Record<VisibilityState, UnlistedReason | null>> = {
   REPRESENTED: 'SEGMENT',
 };
 
-/** What other places than the store say of a session that the store has too, or not. */
-export function besideOf({ row, sidecar, claude }: Known): Beside {
+/** What other places than the store say of a session. `stored` is its row there; undefined without one. */
+export function besideOf(known: Known, stored: SessionEntry | undefined): Beside {
+  const { row, sidecar, claude, tombstones } = known;
   const origins = [...new Set([...row.origins].map((origin) => ORIGINS[origin]))];
   const { title, messageCount, source, lastMessageAt } = row.provenance;
   return {
@@ -102,9 +96,13 @@ export function besideOf({ row, sidecar, claude }: Known): Beside {
     unlisted: UNLISTED[row.visibility.state],
     isRescued: row.visibility.state === 'RESCUED',
     projectId: row.projectId,
+    isTerminal: row.isCliSession,
     readOnly: row.readOnly || claude !== null,
     displayTitle: row.displayTitle,
     messageCount: sidecar !== null && sidecar.messageCount === null ? null : row.messageCount,
+    fileMessages: sidecar?.storedMessageCount ?? null,
+    tombstones,
+    claim: claimOf(known, stored),
     provenance: { title, messageCount, source, lastMessageAt },
   };
 }
@@ -119,7 +117,7 @@ export function overlaid(stored: SessionEntry, known: Known): SessionEntry {
     archived: stored.archived || row.archived,
     pinned: stored.pinned || row.pinned,
     recency: laterOf(stored.recency, row.origins.has('SIDECAR') ? rowTime(row) || null : null),
-    beside: inStore(besideOf(known)),
+    beside: inStore(besideOf(known, stored)),
     warnings: known.sidecar === null ? stored.warnings : [...stored.warnings, ...warningsOf(known.sidecar)],
   };
 }
@@ -159,7 +157,7 @@ export function outsideEntry(known: Known, parentIsSnapshot: boolean): SessionEn
   const time = rowTime(row) || row.createdAt;
   const entry = toEntry(record, statsOf(known));
   const warnings = sidecar === null ? record.warnings : [...record.warnings, ...warningsOf(sidecar)];
-  return { ...entry, recency: time, beside: besideOf(known), warnings };
+  return { ...entry, recency: time, beside: besideOf(known, undefined), warnings };
 }
 
 function statsOf({ row, sidecar }: Known): RowStats | null {

@@ -5,9 +5,11 @@
 import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { MOST_MESSAGES } from '../claude-code/transcript-lines.ts';
 import { CaduceusError } from '../errors.ts';
 import { systemCode } from '../live/journal/open-journal.ts';
 import type { SessionStore } from '../session-store.ts';
+import type { DataWarning } from '../state-db/decode.ts';
 import { signatureOf } from './sidecar/read-sidecar.ts';
 import { isSidecarId, sidecarName } from './sidecar-file.ts';
 import { fileRecord, markOf } from './transcript/file-message.ts';
@@ -199,8 +201,15 @@ function claudeTranscript(said: readonly object[], { view, sessionIds }: OpenKey
   });
   const replay = view === 'REPLAY' ? replayed(messages) : { messages, repairCount: 0 };
   const revision = hash.digest('base64url').slice(0, REVISION_LENGTH);
-  return { ...replay, revision, storeRevision: null, source: 'CLAUDE_CODE', warnings: [], decisions: [], rowIds: [] };
+  const warnings = said.length < MOST_MESSAGES ? [] : [CUT];
+  return { ...replay, revision, storeRevision: null, source: 'CLAUDE_CODE', warnings, decisions: [], rowIds: [] };
 }
+
+const CUT: DataWarning = {
+  code: 'TRANSCRIPT_CUT',
+  field: null,
+  message: `At most the first ${MOST_MESSAGES} messages of a transcript of Claude Code are read.`,
+};
 
 const REVISION_LENGTH = 22;
 

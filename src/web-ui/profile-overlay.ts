@@ -4,12 +4,15 @@
  */
 import { join } from 'node:path';
 import { claudeListRow } from '../claude-code/claude-list-row.ts';
+import type { TombstoneKind } from '../state-db/beside.ts';
 import type { EntryOverlay, StoredEntries } from '../state-db/entry-overlay.ts';
 import type { SessionEntry } from '../state-db/session-record.ts';
-import { isSame, type Known, listRowOf, outsideEntry, overlaid } from './beside-entry.ts';
+import { isSame, listRowOf, outsideEntry, overlaid } from './beside-entry.ts';
 import { readCronJobNames } from './cron-jobs.ts';
 import { type GatewaySession, readGatewaySessions } from './gateway-sessions.ts';
+import type { Known } from './known-session.ts';
 import { composeList, DEFAULT_REQUEST, type ListInputs } from './list/compose-list.ts';
+import type { ListedRow } from './list/list-row.ts';
 import { NO_CONTEXT, type ProjectionContext } from './list/store-projection.ts';
 import { ownSidecars } from './own-sidecars.ts';
 import { isSameProfile } from './projects/projects-file.ts';
@@ -34,6 +37,10 @@ const SAID_MS = 2000;
 /** Profiles come and go seldom. */
 const NAMES_FRESH_MS = 1000;
 
+const NO_TOMBSTONES: readonly TombstoneKind[] = [];
+const ORPHAN: readonly TombstoneKind[] = ['ORPHAN'];
+const DELETED: readonly TombstoneKind[] = ['DELETED'];
+const BOTH: readonly TombstoneKind[] = ['DELETED', 'ORPHAN'];
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 
 /** What one composition was made from. */
@@ -159,10 +166,10 @@ export class ProfileOverlay implements EntryOverlay {
     const changed = [...before.keys()].filter((id) => !after.has(id));
     for (const [id, known] of after) {
       const old = before.get(id);
-      if (old !== undefined && old.sidecar === known.sidecar && old.claude === known.claude && isSame(old.row, known.row))
-        after.set(id, old);
+      if (old !== undefined && isSameKnown(old, known)) after.set(id, old);
       else changed.push(id);
     }
+    changed.push(...continuationsOf(changed, before, after));
     this.#known = after;
     if (changed.length > 0) for (const listener of [...this.#compositionListeners]) listener(changed);
     this.#last = { at: performance.now(), cost: performance.now() - startedAt };
@@ -186,7 +193,13 @@ export class ProfileOverlay implements EntryOverlay {
       // Pages take the place of the window.
       window: null,
     });
-    return new Map(rows.map((row) => [row.id, { row, sidecar: sidecars.get(row.id) ?? null, claude: claude.get(row.id) ?? null }]));
+    const known = (row: ListedRow): Known => ({
+      row,
+      sidecar: sidecars.get(row.id) ?? null,
+      claude: claude.get(row.id) ?? null,
+      tombstones: tombstonesOf(facts, row.id),
+    });
+    return new Map(rows.map((row) => [row.id, known(row)]));
   }
 
   #inputs(
@@ -217,6 +230,23 @@ export class ProfileOverlay implements EntryOverlay {
     if (!isSame(made, this.#context)) this.#context = made;
     return this.#context;
   }
+}
+
+/** Sessions whose parent became a snapshot, or is none any more: they continue it, or branch from it. */
+function continuationsOf(changed: readonly string[], before: ReadonlyMap<string, Known>, after: ReadonlyMap<string, Known>): string[] {
+  const isSnapshot = (known: Known | undefined) => known?.row.isSnapshot === true;
+  const turned = new Set(changed.filter((id) => isSnapshot(before.get(id)) !== isSnapshot(after.get(id))));
+  if (turned.size === 0) return [];
+  return [...after].flatMap(([id, { row }]) => (row.parentSessionId !== null && turned.has(row.parentSessionId) ? [id] : []));
+}
+
+function tombstonesOf({ deleted, zeroMessages }: WebUiFacts, id: string): readonly TombstoneKind[] {
+  if (!deleted.has(id)) return zeroMessages.has(id) ? ORPHAN : NO_TOMBSTONES;
+  return zeroMessages.has(id) ? BOTH : DELETED;
+}
+
+function isSameKnown(a: Known, b: Known): boolean {
+  return a.sidecar === b.sidecar && a.claude === b.claude && a.tombstones === b.tombstones && isSame(a.row, b.row);
 }
 
 /** SAID: only what was said in sessions of the store is another. */

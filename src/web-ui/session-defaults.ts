@@ -2,10 +2,11 @@
  * What a new session begins with when nothing is said (`spec/webui-listing.md` 15.1, 15.2). Configurations come in as parsed values: who
  * reads `config.yaml` passes what a YAML parser gave, or null for a file that is missing or damaged.
  */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../live/journal/open-journal.ts';
 import { isJsonObject } from '../state-db/decode.ts';
+import { readSmallFile } from './small-file.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -61,7 +62,10 @@ export interface WorkspacePlaces {
 }
 
 const FILE_NAME = 'last_workspace.txt';
-const LONGEST_PATH = 4096;
+export const LONGEST_PATH = 4096;
+/** Of a file that holds one path. */
+const MOST_PATH_BYTES = 64 * 1024;
+const LOCAL_BACKEND = 'local';
 
 /**
  * The folder that a new session of the profile works in, the first of: the one it used last, those of its configuration, the server's.
@@ -78,9 +82,7 @@ export async function lastWorkspace({
   const used = await readPath(file);
   const terminalCwd = word(terminalOf(config).cwd);
   if (remoteTerminal) {
-    const root = terminalCwd?.replace(/\/+$/, '') ?? null;
-    const isBelow = used !== null && root !== null && (used === root || used.startsWith(`${root}/`)) && !used.split('/').includes('..');
-    return isBelow ? used : (terminalCwd ?? serverDefault);
+    return used !== null && isOnTerminal(used, config) ? used : (terminalCwd ?? serverDefault);
   }
   const keys = isJsonObject(config) ? [word(config.workspace), word(config.default_workspace)] : [];
   for (const path of [used, ...keys, terminalCwd === '.' ? null : terminalCwd]) {
@@ -89,18 +91,25 @@ export async function lastWorkspace({
   return serverDefault;
 }
 
+/** Whether the profile's commands run on another machine, or in a container: its paths say nothing about this one. */
+export function hasRemoteTerminal(config: unknown): boolean {
+  const backend = word(terminalOf(config).backend);
+  return backend !== null && backend.toLowerCase() !== LOCAL_BACKEND;
+}
+
+/** Whether a path of another machine is in the folder that the terminal begins in there. Decided by the text alone. */
+export function isOnTerminal(path: string, config: unknown): boolean {
+  const root = word(terminalOf(config).cwd)?.replace(/\/+$/, '') ?? null;
+  return root !== null && (path === root || path.startsWith(`${root}/`)) && !path.split('/').includes('..');
+}
+
 function terminalOf(config: unknown): Readonly<Record<string, unknown>> {
   return isJsonObject(config) && isJsonObject(config.terminal) ? config.terminal : {};
 }
 
 async function readPath(file: string): Promise<string | null> {
-  try {
-    const text = (await readFile(file, 'utf8')).trim();
-    return text === '' || text.length > LONGEST_PATH || text.includes('\u0000') ? null : text;
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-    return null;
-  }
+  const text = (await readSmallFile(file, MOST_PATH_BYTES)).bytes?.toString('utf8').trim() ?? '';
+  return text === '' || text.length > LONGEST_PATH || text.includes('\u0000') ? null : text;
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -5,6 +5,7 @@
 import { readFile, realpath, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../live/journal/open-journal.ts';
+import type { TombstoneKind } from '../state-db/beside.ts';
 import { isJsonObject } from '../state-db/decode.ts';
 import { trimSpace } from '../state-db/whitespace.ts';
 import { WriteRefused } from '../write-refused.ts';
@@ -13,8 +14,6 @@ import { finiteNumber, truthy } from './sidecar/coercions.ts';
 import { decodeText } from './sidecar/parse-sidecar.ts';
 import { inOrder } from './sidecar/session-queue.ts';
 import { parseSidecarJson, sidecarJson } from './sidecar/sidecar-json.ts';
-
-export type TombstoneKind = 'ORPHAN' | 'DELETED';
 
 export interface Tombstones {
   readonly ids: ReadonlySet<string>;

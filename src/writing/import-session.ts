@@ -1,12 +1,11 @@
 /**
  * Taking a session of another program into the Web UI: a file of its own under the same id (`spec/webui-listing.md` 16).
  */
-
-import { ROOT_PROFILE } from '../profiles.ts';
+import type { ClaimRefusal } from '../state-db/beside.ts';
 import type { SqlRow } from '../state-db/decode.ts';
 import type { StoreReading } from '../state-db/store-reading.ts';
 import { readIndex } from '../web-ui/index-file/index-file.ts';
-import { type ClaimRefusal, claimable, claimedWorkspace, importAction, isDeletedHere } from '../web-ui/list/claim-policy.ts';
+import { claimable, claimedWorkspace, importAction, isDeletedHere } from '../web-ui/list/claim-policy.ts';
 import { titleFromMessages } from '../web-ui/list/list-titles.ts';
 import { fold, normaliseSource } from '../web-ui/list/source-class.ts';
 import { ownProfile } from '../web-ui/own-sidecars.ts';
@@ -19,6 +18,7 @@ import { readStateMessages } from '../web-ui/transcript/state-messages.ts';
 import { WriteRefused } from '../write-refused.ts';
 import { type CommandHost, reading } from './command.ts';
 import { fileCommand, repeatedly, sessionsDirOf } from './file-command.ts';
+import { profileDefaults } from './profile-defaults.ts';
 
 export interface ImportSessionInput {
   readonly sessionId: string;
@@ -61,7 +61,12 @@ export const importSessionCommand = fileCommand<ImportSessionInput, ImportedSess
       await refuseDeleted(host, sessionId, source);
       const claim = claimable({ ...names, readOnly: false }, source);
       if (action === 'VIEW_ONLY' || !claim.ok) {
-        return { sessionId, imported: false, readOnlyBecause: claim.reason ?? 'READ_ONLY', messageCount: messages.length };
+        return {
+          sessionId,
+          imported: false,
+          readOnlyBecause: claim.reason ?? 'READ_ONLY',
+          messageCount: messages.length,
+        };
       }
       const result = { sessionId, imported: true, readOnlyBecause: null, messageCount: messages.length };
       if (dryRun) return result;
@@ -108,8 +113,7 @@ async function refuseDeleted(host: CommandHost, sessionId: string, source: strin
 
 async function fieldsOf(host: CommandHost, row: SqlRow, messages: readonly Fields[]): Promise<Fields> {
   const names = normaliseSource(word(row.source));
-  const profileHome = host.profile === ROOT_PROFILE ? null : host.home;
-  const last = await lastWorkspace({ stateDir: host.webUiDir, profileHome, config: null, remoteTerminal: false, serverDefault: null });
+  const last = await lastWorkspace((await profileDefaults(host)).places);
   const startedAt = finiteNumber(row.started_at);
   return {
     title: word(row.title) ?? titleFromMessages(messages, FALLBACK_TITLE),

@@ -3,6 +3,7 @@
  */
 
 import { StoreUnreadable } from '../errors.ts';
+import type { TombstoneKind } from '../state-db/beside.ts';
 import { idList } from '../state-db/connection.ts';
 import type { StoreReading } from '../state-db/store-reading.ts';
 import { type Cleanup, cleanupEmptySessions, type OrphanReport, pruneOrphans } from '../web-ui/cleanup.ts';
@@ -15,7 +16,7 @@ import { readMetadata } from '../web-ui/sidecar/read-metadata.ts';
 import type { SidecarRow } from '../web-ui/sidecar/sidecar-row.ts';
 import { SidecarUnreadable } from '../web-ui/sidecar-file.ts';
 import { type StaleFile, sweepTemporaryFiles } from '../web-ui/temporary-files.ts';
-import { clearTombstone, readTombstones, type TombstoneKind } from '../web-ui/tombstones.ts';
+import { clearTombstone, readTombstones } from '../web-ui/tombstones.ts';
 import { WriteRefused } from '../write-refused.ts';
 import type { CommandHost } from './command.ts';
 import { fileCommand, sessionsDirOf } from './file-command.ts';

@@ -1,6 +1,7 @@
 /**
  * Commands on the Web UI's files: in the writing process, so that they have receipts and no file is read whole on the server's thread.
  */
+import { createWebUiSession } from './create-web-ui-session.ts';
 import { importSessionCommand } from './import-session.ts';
 import { PROJECT_COMMANDS } from './project-commands.ts';
 import { clearPause, collapsePartials, inspectBackups, updateSidecar } from './sidecar-commands.ts';
@@ -13,5 +14,6 @@ export const WEB_UI_COMMANDS = {
   persistCollapsedPartials: collapsePartials,
   ...PROJECT_COMMANDS,
   importSession: importSessionCommand,
+  createWebUiSession,
   ...UPKEEP_COMMANDS,
 } as const;

@@ -114,4 +114,27 @@ describe('a change of files that is killed', () => {
       },
     );
   });
+
+  it('createWebUiSession makes one session, whatever step it was killed at, and its repeat names it', async () => {
+    const pristine = await home();
+    const before = Object.keys(files(pristine));
+    const command = 'createWebUiSession';
+    const input = { title: 'New', workspace: null, model: 'm', provider: null, projectId: 'p1', personality: null, toolsets: null };
+    const steps = await killedFileWrite({ path: copyOf(pristine), command, input, clientMutationId: ID, killAt: null });
+    expect(steps).toBeGreaterThan(3);
+    await someAtOnce(
+      Array.from({ length: steps ?? 0 }, (_, index) => index + 1),
+      async (killAt) => {
+        const path = copyOf(pristine);
+        await killedFileWrite({ path, command, input, clientMutationId: ID, killAt });
+        const host = commandHost(path);
+        const { sessionId } = await host.run(command, input, { clientMutationId: ID });
+        host.close();
+        const found = files(path);
+        const made = Object.keys(found).filter((name) => !before.includes(name));
+        expect(made, `after a repeat of what was killed at step ${killAt}`).toEqual([`sessions/${sessionId}.json`]);
+        expect(JSON.parse(found[made[0] ?? ''] ?? '')).toMatchObject({ session_id: sessionId, title: 'New', project_id: 'p1' });
+      },
+    );
+  });
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
         M('long', { role: 'tool', tool_call_id: `long-${index}`, content: 'found', timestamp: 10 + index }),
       ]).flat(),
     ],
-    settings: { maxCost: '100000000', maxDepth: '50', maxTokens: '100000', maxAliases: '1000' },
+    settings: { maxCost: '1000000000', maxDepth: '50', maxTokens: '100000', maxAliases: '1000' },
   });
 });
 

@@ -94,7 +94,10 @@ describe('the home of the golden answers', () => {
 
   it('answers every field of every session that it lists', async () => {
     const server = await started;
-    const options = { args: { 'Session.messages': '(last: 2)' }, without: new Set(['Session.messages', 'Session.transcript']) };
+    const options = {
+      args: { 'Session.messages': '(last: 2)' },
+      without: new Set(['Session.messages', 'Session.transcript', 'Session.contextDelta']),
+    };
     for (const origin of ['STATE_DB', 'WEB_UI']) {
       const document = `query { sessions(first: 40, filter: { origins: [${origin}] }) ${everythingOf('SessionConnection', options)} }`;
       const { errors } = await server.query(document);
@@ -170,6 +173,14 @@ describe('a session that only a file has', () => {
     const sessions = await list(server);
     expect(sessions.nodes).toMatchObject([{ sessionId: 'tip', conversationId: 'old', edgeKind: 'COMPRESSION' }]);
     expect(hidden(sessions)).toEqual({ SEGMENT: 1 });
+  });
+
+  it('continues a file that is compressed later, when that is seen', async () => {
+    const { server, folder } = await startHome({ rows: [] }, { old: {}, tip: { parent_session_id: 'old' } });
+    const edgeOf = async () => (await list(server)).nodes.find(({ sessionId }) => sessionId === 'tip')?.edgeKind;
+    expect(await edgeOf()).toBe('BRANCH');
+    saveSidecar(folder, 'old', sidecarText('old', { pre_compression_snapshot: true }, SAID));
+    await eventually(async () => (await edgeOf()) === 'COMPRESSION' || null);
   });
 
   it('is a branch where it names another parent', async () => {

@@ -188,6 +188,47 @@ describe('moveSession', () => {
   });
 });
 
+describe('files of several profiles in one folder', () => {
+  it('change only through their own profile, with its projects', async () => {
+    const server = await startWebUi({
+      files: { mine: { title: 'Mine' }, theirs: { title: 'Theirs', profile: 'coder' } },
+      projects: PROJECTS,
+      profiles: { coder: [S('x'), M('x')] },
+    });
+    const before = folder(server);
+    for (const input of [{ sessionId: 'theirs' }, { sessionId: 'mine', profile: 'coder' }]) {
+      for (const name of ['updateSession', 'moveSession', 'clearWakeupPause', 'persistCollapsedPartials']) {
+        expect(await mutate(server, name, input)).toMatchObject({ code: 'NOT_FOUND' });
+      }
+      expect(await mutate(server, 'setSessionTitle', { ...input, title: 'X' })).toMatchObject({ code: 'NOT_FOUND' });
+    }
+    expect(folder(server)).toEqual(before);
+    const theirs = { sessionId: 'theirs', profile: 'coder' };
+    expect(await mutate(server, 'moveSession', { ...theirs, projectId: 'p1' })).toMatchObject({ code: 'NOT_FOUND' });
+    const moved = await mutate(server, 'moveSession', { ...theirs, projectId: 'p2' }, 'changed session { project { name } }');
+    expect(moved).toMatchObject({ changed: true, session: { project: { name: 'Theirs' } } });
+    expect(await mutate(server, 'setSessionTitle', { ...theirs, title: 'Ours' }, 'changed')).toMatchObject({ changed: true });
+    expect(fileFields(server, 'theirs')).toMatchObject({ title: 'Ours', project_id: 'p2', profile: 'coder' });
+    const { profiles } = await server.read<{ profiles: object[] }, object>('{ profiles { name webUi { sessionCount } } }');
+    expect(profiles).toEqual([
+      { name: 'default', webUi: { sessionCount: 1 } },
+      { name: 'coder', webUi: { sessionCount: 1 } },
+    ]);
+  });
+});
+
+describe('a file of several megabytes', () => {
+  it('is changed as any other, and keeps every other byte', async () => {
+    const many = Array.from({ length: 20_000 }, (_, index) => ({ role: 'user', content: `${index} ${'x'.repeat(200)}`, timestamp: index }));
+    const text = sidecarText('a', { title: 'Long', created_at: 1 }, many, { zzz: 'kept' });
+    const server = await startWebUi({ files: { a: text } });
+    const answer = await mutate(server, 'updateSession', { sessionId: 'a', pinned: true }, 'changed session { pinned }');
+    expect(answer).toMatchObject({ changed: true, session: { pinned: true } });
+    const after = fileText(server, 'a');
+    expect(after.replace('"pinned": true,\n  ', '')).toBe(text);
+  });
+});
+
 const FILES = 'files { sessionId changed mayBeOverwritten refusalCode }';
 
 describe('titles and flags of sessions that files have', () => {

@@ -1,9 +1,9 @@
 /** Sessions of other programs taken into the Web UI, over HTTP. */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { sidecarPath } from '../support/sidecars.ts';
-import { M, S } from '../support/stores.ts';
+import { M, S, temporaryFolder } from '../support/stores.ts';
 import { fileFields, fileText, mutate, seen, startWebUi } from '../support/web-ui-server.ts';
 
 const FIELDS = 'imported readOnlyBecause messageCount session { sessionId origins title }';
@@ -20,6 +20,7 @@ it('makes a file with the messages, the folder and the source of a session of a 
     messageCount: 2,
   });
   expect(readdirSync(server.sessionsDir)).toEqual([]);
+  expect(await server.read('{ session(sessionId: "cli") { claimable { ok } } }')).toEqual({ session: { claimable: { ok: true } } });
   const input = { sessionId: 'cli', clientMutationId: 'k' };
   const first = await mutate(server, 'importSession', input, FIELDS);
   expect(first).toMatchObject({
@@ -62,12 +63,21 @@ it('makes a title of the first words where there is none', async () => {
   expect(fileFields(server, 'u').title).toBe('Where is the tea?');
 });
 
+it('works in the folder that the profile is configured with where the terminal named none', async () => {
+  const server = await startWebUi({ rows: [S('u', { source: 'tui' }), M('u')] });
+  const workspace = temporaryFolder();
+  writeFileSync(join(dirname(server.webUiDir), 'config.yaml'), `workspace: ${workspace}`);
+  await mutate(server, 'importSession', { sessionId: 'u' });
+  expect(fileFields(server, 'u').workspace).toBe(workspace);
+});
+
 it.each([
   ['telegram', 'MESSAGING'],
   ['cron', 'SOURCE'],
   ['subagent', 'SOURCE'],
 ])('makes no file for a session of %s, and says why', async (source, reason) => {
   const server = await startWebUi({ rows: [S('s', { source }), M('s')] });
+  expect(await server.read('{ session(sessionId: "s") { claimable { reason } } }')).toEqual({ session: { claimable: { reason } } });
   expect(await mutate(server, 'importSession', { sessionId: 's' }, FIELDS)).toMatchObject({ imported: false, readOnlyBecause: reason });
   expect(existsSync(sidecarPath(server.sessionsDir, 's'))).toBe(false);
 });

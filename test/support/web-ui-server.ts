@@ -1,10 +1,10 @@
 /**
  * Servers over homes with a Web UI's folder, and mutations on them.
  */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fixturesDir } from './golden.ts';
-import { type Settings, startInProcess, type TestServer } from './server.ts';
+import { type Settings, startInProcess, storePathOf, type TestServer } from './server.ts';
 import { type Fields, sidecarPath, sidecarText } from './sidecars.ts';
 import { buildStore, type Row, temporaryFolder } from './stores.ts';
 
@@ -21,10 +21,19 @@ export interface WebUiSpec {
   readonly projects?: unknown;
   readonly allowWrites?: boolean;
   readonly settings?: Settings;
+  /** More profiles, with the rows of their stores. */
+  readonly profiles?: Readonly<Record<string, readonly Row[]>>;
 }
 
 /** A server over a store with these rows and a folder with these files. */
-export async function startWebUi({ rows = [], files = {}, projects, allowWrites = true, settings = {} }: WebUiSpec): Promise<WebUiServer> {
+export async function startWebUi({
+  rows = [],
+  files = {},
+  projects,
+  allowWrites = true,
+  settings = {},
+  profiles = {},
+}: WebUiSpec): Promise<WebUiServer> {
   const home = dirname(buildStore({ schema: 31, rows }));
   const sessionsDir = join(home, 'webui', 'sessions');
   mkdirSync(sessionsDir, { recursive: true });
@@ -32,6 +41,10 @@ export async function startWebUi({ rows = [], files = {}, projects, allowWrites 
     writeFileSync(sidecarPath(sessionsDir, id), typeof file === 'string' ? file : sidecarText(id, file, MESSAGES));
   }
   if (projects !== undefined) writeFileSync(join(home, 'webui', 'projects.json'), JSON.stringify(projects, null, 2));
+  for (const [name, more] of Object.entries(profiles)) {
+    mkdirSync(join(home, 'profiles', name), { recursive: true });
+    renameSync(buildStore({ schema: 31, rows: more }), storePathOf(home, name));
+  }
   return startOver(home, allowWrites, settings);
 }
 

@@ -1,4 +1,5 @@
 /** Who may write to a session that came from elsewhere, and what an import does (`spec/webui-listing.md` 16.2, 16.3). Decisions only. */
+import type { Claim, ClaimRefusal } from '../../state-db/beside.ts';
 import { isBlank, type ListRow, type SourceFields } from './list-row.ts';
 import { fold, MESSAGING_SOURCES } from './source-class.ts';
 
@@ -14,13 +15,6 @@ const REFUSED: ReadonlySet<string> = new Set([
 ]);
 const REFUSED_SESSION_SOURCES: ReadonlySet<string> = new Set(['messaging', 'external_agent']);
 const OWN: ReadonlySet<string> = new Set(['', 'webui', 'fork']);
-
-export type ClaimRefusal = 'READ_ONLY' | 'MESSAGING' | 'SOURCE' | 'NOT_FOUND';
-
-export interface Claim {
-  readonly ok: boolean;
-  readonly reason: ClaimRefusal | null;
-}
 
 /** Whether the session may be claimed. `storeSource` is asked only when the row names no source. */
 export function claimable(row: SourceFields & Pick<ListRow, 'readOnly'>, storeSource: string | null): Claim {

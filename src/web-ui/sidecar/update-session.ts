@@ -91,7 +91,8 @@ export async function persistCollapsedPartials(
   return saveMetadata(sessionsDir, { id, set: {}, collapsePartials: true, updatedAt: null, refuse }, options);
 }
 
-function checkedToolsets(toolsets: readonly string[] | null): readonly string[] | null {
+/** Well-formed names, or null. Throws `InvalidInput` for too many. */
+export function checkedToolsets(toolsets: readonly string[] | null): readonly string[] | null {
   if (toolsets === null) return null;
   if (toolsets.length > MOST_TOOLSETS) throw new InvalidInput(`At most ${MOST_TOOLSETS} toolsets.`, { limit: MOST_TOOLSETS });
   return toolsets.map((name) => name.toWellFormed());

@@ -115,4 +115,21 @@ describe('an opened session', () => {
     await open(key('a'));
     expect(sessions.merges).toBe(before + 1);
   });
+
+  it('of Claude Code is put together once for each version, and says when it was cut', async () => {
+    const messages = Array.from({ length: 1000 }, (_, index) => ({ role: 'user' as const, content: `line ${index}`, timestamp: index }));
+    let read: readonly (typeof messages)[number][] = messages;
+    const claude = { transcript: async () => ({ messages: read }) } as unknown as ClaudeCodeCatalogue;
+    sessions = new OpenSessions({ sessionsDir, claude }, 0);
+    const claudeKey = key('claude_code_0', { kind: 'CLAUDE_CODE', isInStore: false });
+    const [first] = await open(claudeKey);
+    expect(first).toMatchObject({ source: 'CLAUDE_CODE', warnings: [{ code: 'TRANSCRIPT_CUT' }] });
+    expect((await open(claudeKey))[0]).toBe(first);
+    read = messages.slice(0, 5);
+    const [second] = await open(claudeKey);
+    expect(second).toMatchObject({ warnings: [] });
+    expect(second?.revision).not.toBe(first?.revision);
+    const gone = { transcript: async () => null } as unknown as ClaudeCodeCatalogue;
+    expect(await new OpenSessions({ sessionsDir, claude: gone }, 0).open(store, [claudeKey])).toMatchObject([{ code: 'TRANSCRIPT_GONE' }]);
+  });
 });
