@@ -38,6 +38,10 @@ export async function messageSummary(session: StoredSession, _: unknown, ctx: Co
   return found ?? { messageCount: 0, activeCount: 0, lastMessageAt: 0 };
 }
 
+export function lastMessageAt({ lastMessageAt: time }: SessionSummary): number | null {
+  return time === 0 ? null : inWindow(time);
+}
+
 export type MessagePrefix = PrefixSummary & { readonly session: StoredSession; readonly before: number };
 
 /** C8; null where the store can't tell. */

@@ -33,8 +33,8 @@ const Summary = builder.objectRef<SessionSummary>('MessageSummary').implement({
     lastMessageAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'The latest time of a row; null without rows or times.',
-      resolve: ({ lastMessageAt }) => lastMessageAt || null,
+      description: 'The latest time of a row; null without rows or times, and where it is no time.',
+      resolve: resolve.lastMessageAt,
     }),
   }),
 });

@@ -94,7 +94,10 @@ describe('the home of the golden answers', () => {
 
   it('answers every field of every session that it lists', async () => {
     const server = await started;
-    const options = { args: { 'Session.messages': '(last: 2)' }, without: new Set(['Session.messages', 'Session.transcript', 'Session.contextDelta']) };
+    const options = {
+      args: { 'Session.messages': '(last: 2)' },
+      without: new Set(['Session.messages', 'Session.transcript', 'Session.contextDelta']),
+    };
     for (const origin of ['STATE_DB', 'WEB_UI']) {
       const document = `query { sessions(first: 40, filter: { origins: [${origin}] }) ${everythingOf('SessionConnection', options)} }`;
       const { errors } = await server.query(document);
