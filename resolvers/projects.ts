@@ -5,10 +5,15 @@ import type { StoredSession } from '../src/session-store.ts';
 import type { IndexHealth } from '../src/web-ui/index-file/rebuild-index.ts';
 import { ownSidecars } from '../src/web-ui/own-sidecars.ts';
 import { type OwnedProject, projectsOf } from '../src/web-ui/projects/owned-projects.ts';
+import { SidecarUnreadable } from '../src/web-ui/sidecar-file.ts';
+import { describeStore } from '../src/web-ui/store-info.ts';
 import type { WebUiFacts } from '../src/web-ui/web-ui-home.ts';
 import type { Context } from './context.ts';
 import { type SessionConnection, sessions } from './sessions.ts';
 import type { Profile } from './stores.ts';
+
+/** Folders in one sentence. */
+const MOST_NAMED = 5;
 
 /** Those of one profile, in the order of the file; none where there is no Web UI. */
 export async function projects(_: unknown, args: { profile?: string | null | undefined }, ctx: Context): Promise<OwnedProject[]> {
@@ -54,4 +59,23 @@ export async function sessionCount({ profile, facts }: WebUiStore, _: unknown, c
 
 export async function indexStatus(_: WebUiStore, __: unknown, ctx: Context): Promise<IndexHealth['status']> {
   return (await ctx.services.webUiHome.indexHealth())?.status ?? 'MISSING';
+}
+
+/** A sentence where the folder holds no sessions and others beside it do (`spec/webui-sidecars.md` 1.1); else null. */
+export async function storeHint({ facts }: WebUiStore, _: unknown, ctx: Context): Promise<string | null> {
+  if (facts.sidecars.rows.size > 0) return null;
+  const folders = await foldersInstead(ctx.services.webUiHome.stateDir);
+  if (folders.length === 0) return null;
+  const names = folders.slice(0, MOST_NAMED).map((name) => JSON.stringify(name));
+  const more = folders.length > names.length ? ` and ${folders.length - names.length} more` : '';
+  return `No sessions are in this folder, but beside it are folders with some: ${names.join(', ')}${more}. See that the Web UI's folder is the right one.`;
+}
+
+async function foldersInstead(stateDir: string): Promise<readonly string[]> {
+  try {
+    return (await describeStore(stateDir)).emptyStoreHint;
+  } catch (error) {
+    if (error instanceof SidecarUnreadable) return [];
+    throw error;
+  }
 }

@@ -6,6 +6,7 @@ import type { SessionChanges } from '../src/web-ui/sidecar/update-session.ts';
 import { isSidecarId } from '../src/web-ui/sidecar-file.ts';
 import { WriteRefused } from '../src/write-refused.ts';
 import type { ImportedSession } from '../src/writing/import-session.ts';
+import type { RecoveredWorkspace } from '../src/writing/recover-workspace.ts';
 import type { FileResult } from '../src/writing/sidecar-commands.ts';
 import type { Context } from './context.ts';
 import { filesOf, isAnswered, requireFile, requirePinQuota, requireProject, requireWebUi, writeFiles } from './file-writes.ts';
@@ -60,6 +61,18 @@ export async function clearWakeupPause(args: FileArguments, ctx: Context): Promi
 
 export async function persistCollapsedPartials(args: FileArguments, ctx: Context): Promise<FilePayload> {
   return oneFile(ctx, 'persistCollapsedPartials', args);
+}
+
+export type RecoveredPayload = RecoveredWorkspace & WritePayload;
+
+export async function recoverWorkspace(
+  args: WriteArguments & { readonly sessionId: string; readonly expected: string },
+  ctx: Context,
+): Promise<RecoveredPayload> {
+  const { sessionId, expected } = args;
+  const { profile } = await ctx.store(args.profile);
+  if (!isAnswered(ctx, args)) await requireFile(ctx, profile, sessionId);
+  return writeFiles(ctx, 'recoverWorkspace', args, { sessionId, expected });
 }
 
 export type ImportedPayload = ImportedSession & WritePayload;

@@ -46,6 +46,12 @@ const WebUiStore = builder.objectRef<resolve.WebUiStore>('WebUiStore').implement
       description: 'Where it lies on this machine.',
       resolve: (_, __, ctx) => ctx.services.webUiHome.sessionsDir,
     }),
+    hint: t.string({
+      nullable: true,
+      description: 'A sentence for people where it holds no sessions and folders beside it do: it may be the wrong one.',
+      complexity: 5,
+      resolve: resolve.storeHint,
+    }),
     indexStatus: t.string({
       description:
         'Of its list of sessions, `_index.json`: OK, MISSING, CORRUPT, EMPTY_WITH_FILES or STALE. It is a cache: lists here are made from the files.',

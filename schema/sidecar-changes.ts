@@ -132,6 +132,37 @@ mutation('persistCollapsedPartials', {
   resolve: resolve.persistCollapsedPartials,
 });
 
+mutation('recoverWorkspace', {
+  description:
+    "Write the folder that stands in for one that is gone into a session's file, where `workspaceBinding` says `recovered`. Nothing else of the file changes. Refused with VALIDATION where nothing may stand in; `details.state` has the state of the folder.",
+  input: builder.inputType('RecoverWorkspaceInput', {
+    description: 'Of which session.',
+    fields: (t) => ({
+      sessionId: sessionIdField(t),
+      expected: t.string({
+        required: true,
+        description: 'The `workspaceBinding.stored` that you saw; refused with CONFLICT when the file has another folder by now.',
+      }),
+      profile: profileField(t),
+      dryRun: dryRunField(t),
+      clientMutationId: clientMutationIdField(t),
+    }),
+  }),
+  payload: builder.objectRef<resolve.RecoveredPayload>('RecoverWorkspacePayload').implement({
+    description: 'What became of it.',
+    fields: (t) => ({
+      ...payloadFields(t),
+      changed: t.exposeBoolean('changed', { description: 'False: the folder can be used, or the file has the other one already.' }),
+      workspace: t.exposeString('workspace', { nullable: true, description: 'The folder as the file has it now, or would have it.' }),
+      signature: t.exposeString('signature', { description: 'Of the file now; of the one that is there after a dry run.' }),
+      mayBeOverwritten: t.exposeBoolean('mayBeOverwritten', { description: MAY_BE_OVERWRITTEN }),
+      session: sessionField(t),
+    }),
+  }),
+  refusals: OF_FILES,
+  resolve: resolve.recoverWorkspace,
+});
+
 mutation('importSession', {
   description:
     "Take a session of a terminal, which only the store has, into the Web UI: a file under the same id with the messages of its conversation so far. One that has a file keeps it as it is; chats, runs of sub-agents and Claude Code's transcripts stay to be looked at.",

@@ -6,6 +6,7 @@ import { isBlank } from '../web-ui/list/list-row.ts';
 import { bindWorkspace, type TerminalBackend, type WorkspaceBinding } from '../web-ui/list/workspace-binding.ts';
 import { lastWorkspace } from '../web-ui/session-defaults.ts';
 import { findWorkspace } from '../web-ui/trusted-workspace.ts';
+import type { CommandHost } from './command.ts';
 import { fileCommand } from './file-command.ts';
 import { type ProfileDefaults, profileDefaults } from './profile-defaults.ts';
 
@@ -16,19 +17,22 @@ export interface BindWorkspacesInput {
 
 /** A binding for each path, in their order. */
 export const bindWorkspaces = fileCommand<BindWorkspacesInput, readonly WorkspaceBinding[]>('bindWorkspaces', {
-  work: async (host, { stored }) => {
-    const defaults = await profileDefaults(host);
-    const { places } = defaults;
-    const terminal = terminalOf(defaults);
-    const last = await lastWorkspace(places);
-    const findingOf = async (path: string | null) =>
-      path === null || isBlank(path) ? 'MISSING' : (await findWorkspace(path, places)).finding;
-    const lastFinding = await findingOf(last);
-    return Promise.all(
-      stored.map(async (path) => bindWorkspace({ stored: path, finding: await findingOf(path), terminal, last, lastFinding })),
-    );
-  },
+  work: (host, { stored }) => bindingsOf(host, stored),
 });
+
+/** The same for other commands. */
+export async function bindingsOf(host: CommandHost, stored: readonly (string | null)[]): Promise<WorkspaceBinding[]> {
+  const defaults = await profileDefaults(host);
+  const { places } = defaults;
+  const terminal = terminalOf(defaults);
+  const last = await lastWorkspace(places);
+  const findingOf = async (path: string | null) =>
+    path === null || isBlank(path) ? 'MISSING' : (await findWorkspace(path, places)).finding;
+  const lastFinding = await findingOf(last);
+  return Promise.all(
+    stored.map(async (path) => bindWorkspace({ stored: path, finding: await findingOf(path), terminal, last, lastFinding })),
+  );
+}
 
 function terminalOf({ own, places }: ProfileDefaults): TerminalBackend {
   if (own.status === 'UNREADABLE') return 'UNREADABLE';

@@ -84,7 +84,8 @@ function saving(save: Save): Parameters<typeof fileCommand<FileInput, FileResult
   };
 }
 
-function told(sessionId: string, { changed, row, mayBeOverwritten, dropped }: SavedSidecar): FileResult {
+/** What a save comes to for the client. */
+export function told(sessionId: string, { changed, row, mayBeOverwritten, dropped }: SavedSidecar): FileResult {
   return { sessionId, changed, signature: signatureText(row.signature), mayBeOverwritten, droppedMessages: dropped };
 }
 

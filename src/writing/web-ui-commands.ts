@@ -6,6 +6,7 @@ import { bindWorkspaces } from './bind-workspaces.ts';
 import { createWebUiSession } from './create-web-ui-session.ts';
 import { importSessionCommand } from './import-session.ts';
 import { PROJECT_COMMANDS } from './project-commands.ts';
+import { recoverWorkspace } from './recover-workspace.ts';
 import { clearPause, collapsePartials, inspectBackups, updateSidecar } from './sidecar-commands.ts';
 import { UPKEEP_COMMANDS } from './upkeep-commands.ts';
 
@@ -15,6 +16,7 @@ export const WEB_UI_COMMANDS = {
   updateSession: updateSidecar,
   clearWakeupPause: clearPause,
   persistCollapsedPartials: collapsePartials,
+  recoverWorkspace,
   ...PROJECT_COMMANDS,
   importSession: importSessionCommand,
   createWebUiSession,

@@ -17,7 +17,12 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const PARTIAL = { role: 'assistant', content: 'part', _partial: true };
 const TEXTS = {
-  a: sidecarText('a', { title: 'Tea', project_id: 'p1', foo: 1 }, [{ role: 'user', content: 'Hello' }, PARTIAL, PARTIAL, PARTIAL]),
+  a: sidecarText('a', { title: 'Tea', workspace: '/gone/for/good', project_id: 'p1', foo: 1 }, [
+    { role: 'user', content: 'Hello' },
+    PARTIAL,
+    PARTIAL,
+    PARTIAL,
+  ]),
   b: sidecarText('b', { title: 'Coffee', project_id: 'p1' }, [{ role: 'user', content: 'Hello' }]),
 };
 
@@ -29,6 +34,9 @@ async function home(): Promise<string> {
   for (const [id, text] of Object.entries(TEXTS)) writeFileSync(join(sessionsDir, `${id}.json`), text);
   writeFileSync(join(sessionsDir, '_deleted_webui_sessions.json'), '{"version": 1, "ids": ["a", "z"]}');
   writeFileSync(join(dirname(path), 'webui', 'projects.json'), '[{"project_id": "p1", "name": "Mine", "profile": "default", "foo": 1}]');
+  const stands = temporaryFolder();
+  writeFileSync(join(dirname(path), 'webui', 'last_workspace.txt'), stands);
+  writeFileSync(join(dirname(path), 'webui', 'workspaces.json'), JSON.stringify([stands]));
   await rebuildIndex(sessionsDir);
   return path;
 }
@@ -62,6 +70,7 @@ const CHANGES = { title: 'Water', pinned: true, projectId: null };
 const CASES: readonly Case[] = [
   { command: 'updateSession', input: { sessionId: 'a', changes: CHANGES, ifSignature: null, expected: null, yieldsToPerson: false } },
   { command: 'persistCollapsedPartials', input: { sessionId: 'a', ifSignature: null } },
+  { command: 'recoverWorkspace', input: { sessionId: 'a', expected: '/gone/for/good' } },
   { command: 'renameProject', input: { projectId: 'p1', name: 'Ours', color: null } },
   { command: 'deleteProject', input: { projectId: 'p1' } },
   { command: 'clearTombstone', input: { sessionId: 'z', kind: 'DELETED' } },

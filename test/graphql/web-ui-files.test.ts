@@ -1,8 +1,9 @@
 /** What the Web UI's files tell through the graph: projects, the folder, and what the file of a session says. */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sidecarPath, sidecarText } from '../support/sidecars.ts';
+import { eventually } from '../support/server.ts';
+import { saveSidecar, sidecarPath, sidecarText } from '../support/sidecars.ts';
 import { M, S } from '../support/stores.ts';
 import { MESSAGES, startUpstreamHome, startWebUi, type WebUiServer } from '../support/web-ui-server.ts';
 
@@ -107,6 +108,23 @@ describe('files made for a case', () => {
     expect(session).toEqual({ sidecar: null, provenance: { title: 'DERIVED' }, project: null });
     const other = await startWebUi({ settings: { webUiDir: join(server.home, 'nowhere') } });
     expect(await other.read('{ profile { webUi { sessionDir } } projects { name } }')).toEqual({ profile: { webUi: null }, projects: [] });
+  });
+
+  it('1.1: hints at folders beside an empty one that hold sessions, and at nothing once it holds one', async () => {
+    const server = await startWebUi({});
+    const hint = async () => {
+      const { profile } = await server.read<{ profile: { webUi: { hint: string | null } } }, object>('{ profile { webUi { hint } } }');
+      return profile.webUi.hint;
+    };
+    expect(await hint()).toBeNull();
+    const beside = join(server.home, 'old "ui"', 'sessions');
+    mkdirSync(beside, { recursive: true });
+    writeFileSync(join(beside, '_index.json'), '[]');
+    expect(await hint()).toBeNull();
+    saveSidecar(beside, 'x', sidecarText('x'));
+    expect(await hint()).toContain('folders with some: "old \\"ui\\"".');
+    saveSidecar(server.sessionsDir, 'a', sidecarText('a'));
+    await eventually(async () => (await hint()) === null);
   });
 
   it('take no project of another profile, and tell none that is gone', async () => {

@@ -42,6 +42,11 @@ export interface EditRequest {
   readonly merge?: Readonly<Partial<Record<WritableKey, Fields>>>;
   /** The partial answers that repeat another go out of the file (4.2). */
   readonly collapsePartials?: boolean;
+  /**
+   * Compare-and-swap (`spec/webui-listing.md` 17.3): the folder that the file has to have, unless it has the new one. Then nothing but what is
+   * set is changed, not even counts that are wrong.
+   */
+  readonly swap?: { readonly workspace: string };
   /** Epoch seconds for `updated_at`; null leaves it. */
   readonly updatedAt: number | null;
   /** What must hold of the file, beyond being whole. */
@@ -83,6 +88,9 @@ export function editSidecar(bytes: Buffer, request: EditRequest): EditOutcome {
   const before = parseSidecar(bytes, request.id, NO_SIGNATURE).row;
   if (request.refuse.readOnly && before.readOnly) return refused('SESSION_READ_ONLY');
   if (request.refuse.underWay && (before.activeStreamId !== null || before.pending !== null)) return refused('SESSION_BUSY');
+  const { swap } = request;
+  const isExpected = swap === undefined || before.workspace === swap.workspace || before.workspace === request.set.workspace;
+  if (!isExpected) return refused('CONFLICT');
 
   const scan = new TopLevelScan(null);
   scan.scan(bytes);
@@ -97,7 +105,7 @@ export function editSidecar(bytes: Buffer, request: EditRequest): EditOutcome {
     return { status: 'UNCHANGED', before, patch: Object.fromEntries(keys.map((key) => [key, fields[key]])) };
   }
   if (request.updatedAt !== null) edits.put('updated_at', asFloat(request.updatedAt));
-  putCounts(edits, fields, messages.length - dropped.length);
+  if (swap === undefined) putCounts(edits, fields, messages.length - dropped.length);
 
   const changed = edits.apply();
   const { row: after, fields: now } = parseSidecar(changed, request.id, NO_SIGNATURE);
