@@ -7,6 +7,7 @@ import { fork } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchStore } from '../generate.ts';
 import { Client, quantile } from '../load.ts';
 import { machine } from '../report.ts';
@@ -28,6 +29,7 @@ const PLAIN = new URL('./plain-reader.ts', import.meta.url);
 const LIST = query(
   '{ sessions(first: 50) { totalCount hiddenCounts { reason count } nodes { sessionId displayTitle messageCount lastActiveAt } } }',
 );
+const COUNT = query(`{ session(sessionId: "${RENAMED}") { messageCount } }`);
 const OPEN = query(`{ session(sessionId: "${OPENED}") { messages(last: 50) { totalCount nodes { role text timestamp } } } }`);
 const TRANSCRIPT = query(`{ session(sessionId: "${OPENED}") { transcript { source revision messages { role text timestamp } } } }`);
 const RENAME = `mutation ($input: UpdateSessionInput!) { updateSession(input: $input) { __typename ... on UpdateSessionPayload { changed } } }`;
@@ -88,13 +90,14 @@ async function measure(home: string, sessionsDir: string, effort: Effort, progre
     await ask(LIST)();
     const warm = await repeated(effort.requests, ask(LIST));
     const saved = await repeated(effort.saves, ask(LIST), () => saveAgain(path(RENAMED)));
+    const seen = await untilSeen(effort.saves, path(RENAMED), ask(COUNT));
     progress('measured lists');
     await ask(OPEN)();
     const again = await repeated(effort.requests, ask(OPEN));
     const whole = await repeated(effort.opens, ask(TRANSCRIPT), () => saveAgain(path(OPENED)));
     const renames = await repeated(effort.opens, (index) => renamed(client, RENAMED, index));
     const largeRenames = await repeated(Math.min(5, effort.opens), (index) => renamed(client, LARGE, index));
-    return { warm, saved, again, whole, renames, largeRenames };
+    return { warm, saved, seen, again, whole, renames, largeRenames };
   });
   const plainRename = await plainly({ kind: 'RENAME', path: path(RENAMED), times: effort.opens });
   const plainLarge = await plainly({ kind: 'RENAME', path: path(LARGE), times: Math.min(5, effort.opens) });
@@ -110,6 +113,7 @@ async function measure(home: string, sessionsDir: string, effort: Effort, progre
     figure('first list after a start', cold, plainList, 'parse all files'),
     figure('list', rest.warm, plainList, 'parse all files'),
     figure('list after a save', rest.saved, plainList, 'parse all files'),
+    figure('until a save is in the lists', rest.seen, null, ''),
     figure('the last 50 messages of a session of 2,000 in both places, for the first time', opened, plainOpen, 'parse its file'),
     figure('the same again', rest.again, plainOpen, 'parse its file'),
     figure('its whole transcript after a save', rest.whole, plainOpen, 'parse its file'),
@@ -140,6 +144,19 @@ async function repeated(count: number, work: (index: number) => Promise<string>,
   for (let index = 0; index < count; index++) {
     before();
     latencies.push(await timed(() => work(index)));
+  }
+  return latencies;
+}
+
+/** From a save to the first answer that has it, asked for again and again. */
+async function untilSeen(count: number, path: string, ask: () => Promise<string>): Promise<number[]> {
+  const latencies: number[] = [];
+  for (let index = 0; index < count; index++) {
+    const before = await ask();
+    saveAgain(path);
+    const savedAt = performance.now();
+    while ((await ask()) === before) await sleep(1);
+    latencies.push(performance.now() - savedAt);
   }
   return latencies;
 }
