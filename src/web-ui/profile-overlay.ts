@@ -12,8 +12,9 @@ import { readCronJobNames } from './cron-jobs.ts';
 import { type GatewaySession, readGatewaySessions } from './gateway-sessions.ts';
 import type { Known } from './known-session.ts';
 import { composeList, DEFAULT_REQUEST, type ListInputs } from './list/compose-list.ts';
-import type { ListedRow } from './list/list-row.ts';
+import { type ListedRow, sidecarRow } from './list/list-row.ts';
 import { NO_CONTEXT, type ProjectionContext } from './list/store-projection.ts';
+import type { StoreRows } from './list/store-rows.ts';
 import { ownSidecars } from './own-sidecars.ts';
 import { isSameProfile } from './projects/projects-file.ts';
 import type { SidecarRow } from './sidecar/sidecar-row.ts';
@@ -31,7 +32,7 @@ export interface ProfileOverlayOptions {
 }
 
 /** Composing the list may use one part in so many of the time; what takes less than this is done at once. */
-const SHARE = 20;
+const SHARE = 10;
 const QUICK_MS = 5;
 /** What was said in sessions of the store is in their entries at once; what follows from it for others waits this long. */
 const SAID_MS = 2000;
@@ -64,6 +65,7 @@ export class ProfileOverlay implements EntryOverlay {
   readonly #terminals = new TerminalCounts();
   /** Some sessions still wait to be counted. */
   #isUncounted = false;
+  #store: { readonly version: object; readonly rows: StoreRows } | null = null;
   #known: ReadonlyMap<string, Known> = new Map();
   #basis: Basis | null = null;
   /** Of the files by this server, up to the last composition. */
@@ -183,12 +185,11 @@ export class ProfileOverlay implements EntryOverlay {
   }
 
   #knownOf(facts: WebUiFacts, basis: Basis, stored: StoredEntries, countUserMessages: UserMessageCounter): Map<string, Known> {
-    const sessions = new Map([...stored.entries()].map((entry) => [entry.id, entry]));
-    this.#isUncounted = this.#terminals.read(sessions, countUserMessages);
+    const store = this.#storeRows(stored, countUserMessages);
     const { settings } = facts;
     const sidecars = ownSidecars(facts.sidecars.rows, this.#options.profile, basis.profiles);
     const claude = new Map(isSameProfile(this.#options.profile, null) ? facts.claude.map((row) => [row.id, row] as const) : []);
-    const { rows } = composeList(this.#inputs(facts, basis, sessions, [...sidecars.values()], claude), {
+    const { rows } = composeList(this.#inputs(facts, basis, store, [...sidecars.values()], claude), {
       ...DEFAULT_REQUEST,
       profile: this.#options.profile,
       includeArchived: true,
@@ -211,15 +212,25 @@ export class ProfileOverlay implements EntryOverlay {
     return new Map(rows.map((row) => [row.id, known(row)]));
   }
 
+  /** The same object while nothing in the store changed: what the list works out of it is kept by it. */
+  #storeRows(stored: StoredEntries, countUserMessages: UserMessageCounter): StoreRows {
+    if (this.#store?.version === stored.version && !this.#isUncounted) return this.#store.rows;
+    const sessions = new Map([...stored.entries()].map((entry) => [entry.id, entry]));
+    this.#isUncounted = this.#terminals.read(sessions, countUserMessages);
+    const userMessages = (id: string) => this.#terminals.of(id);
+    const rows = { profile: this.#options.profile, sessions, userMessages, derivedTitle: () => null };
+    this.#store = { version: stored.version, rows };
+    return rows;
+  }
+
   #inputs(
     facts: WebUiFacts,
     basis: Basis,
-    sessions: ReadonlyMap<string, SessionEntry>,
+    store: StoreRows,
     sidecars: readonly SidecarRow[],
     claude: ReadonlyMap<string, WebUiFacts['claude'][number]>,
   ): ListInputs {
     const { profile } = this.#options;
-    const store = { profile, sessions, userMessages: (id: string) => this.#terminals.of(id), derivedTitle: () => null };
     return {
       sidecars: sidecars.map((row) => (isSameProfile(row.profile, profile) ? listRowOf(row) : { ...listRowOf(row), profile })),
       stores: [{ store, context: this.#contextOf(facts, basis), gateway: basis.gateway }],
@@ -253,8 +264,11 @@ function tombstonesOf({ deleted, zeroMessages }: WebUiFacts, id: string): readon
 }
 
 function isSameKnown(a: Known, b: Known): boolean {
-  return a.sidecar === b.sidecar && a.claude === b.claude && a.tombstones === b.tombstones && isSame(a.row, b.row);
+  const isSameBeside = a.sidecar === b.sidecar && a.claude === b.claude && a.tombstones === b.tombstones;
+  return isSameBeside && ROW_KEYS.every((key) => a.row[key] === b.row[key] || isSame(a.row[key], b.row[key]));
 }
+
+const ROW_KEYS = [...Object.keys(sidecarRow({ id: '' })), 'visibility'] as (keyof ListedRow)[];
 
 /** SAID: only what was said in sessions of the store is another. */
 function changeOf(a: Basis, b: Basis): 'NONE' | 'SAID' | 'MORE' {
