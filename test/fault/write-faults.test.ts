@@ -12,7 +12,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Receipts } from '../../src/writing/receipts.ts';
 import { commandHost, type TestHost } from '../support/command-host.ts';
 import { Faults } from '../support/faults.ts';
-import { eventually, startTestServer, type TestServer } from '../support/server.ts';
+import { eventually, openDescriptors, startTestServer, type TestServer } from '../support/server.ts';
 import { storeFaults } from '../support/store-faults.ts';
 import { buildStore, M, S, temporaryFolder } from '../support/stores.ts';
 import { startWriter, type Writer } from '../support/writer.ts';
@@ -85,8 +85,9 @@ async function writingProcess(server: TestServer): Promise<number> {
     return children.map(Number).find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('writer-process') && hasReceipts(pid));
   }, 10_000);
 }
+
 function hasReceipts(pid: number): boolean {
-  return execFileSync('ls', ['-l', `/proc/${pid}/fd`], { encoding: 'utf8' }).includes('receipts.db');
+  return openDescriptors(pid).some((path) => path.includes('receipts.db'));
 }
 
 describe.runIf(process.platform === 'linux')('a writing process that is killed in the middle', () => {
