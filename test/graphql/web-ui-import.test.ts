@@ -8,7 +8,7 @@ import { fileFields, fileText, mutate, seen, startWebUi } from '../support/web-u
 
 const FIELDS = 'imported readOnlyBecause messageCount session { sessionId origins title }';
 const ROWS = [
-  S('cli', { source: 'cli', title: 'Plans', model: 'gpt', started_at: 100, ended_at: 150, cwd: '/work/tea' }),
+  S('cli', { source: 'cli', title: 'Plans', model: 'gpt', started_at: 100, ended_at: 150, cwd: '/srv/tea' }),
   M('cli', { content: 'Where is the tea?', timestamp: 110 }),
   M('cli', { role: 'assistant', content: 'In the ünderground.', timestamp: 111 }),
 ];
@@ -33,8 +33,8 @@ it('makes a file with the messages, the folder and the source of a session of a 
     session_id: 'cli',
     title: 'Plans',
     model: 'gpt',
-    workspace: '/work/tea',
-    created_workspace: '/work/tea',
+    workspace: '/srv/tea',
+    created_workspace: '/srv/tea',
     created_at: 100,
     updated_at: 150,
     profile: 'default',
