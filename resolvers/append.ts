@@ -5,19 +5,15 @@ import { decodeCursor, encodeCursor } from '../src/cursor.ts';
 import { InvalidInput } from '../src/errors.ts';
 import { type Page, pageRequest } from '../src/paging.ts';
 import type { StoredMessage } from '../src/session-store.ts';
-import { DEFAULT_TTL_SECONDS, type Lease } from '../src/state-db/write/admission.ts';
 import type { AppendOutcome, QueuedEntry } from '../src/transcript/append-queue.ts';
 import type { SpoolEntry } from '../src/transcript/spool-entry.ts';
 import { WriteRefused } from '../src/write-refused.ts';
 import { type FoundReceipt, findReceipt } from '../src/writing/receipts.ts';
 import type { DrainedSpool, FlushedQueue } from '../src/writing/transcript-commands.ts';
 import type { Context } from './context.ts';
+import { leaseOf } from './row-input.ts';
 import { type TranscriptMessageArguments, transcriptMessage } from './transcript-input.ts';
 import { type WriteArguments, type WritePayload, write } from './writes.ts';
-
-export function leaseOf(token: string | null | undefined): Lease | null {
-  return token == null ? null : { holder: token, ttlSeconds: DEFAULT_TTL_SECONDS };
-}
 
 export type AppendPayload = AppendOutcome & WritePayload;
 
@@ -34,7 +30,7 @@ export async function appendMessage(args: AppendArguments, ctx: Context): Promis
     throw new WriteRefused('VALIDATION', 'messageUid is given twice, and differs.');
   }
   const message = transcriptMessage({ ...args.message, messageUid: messageUid ?? args.message.messageUid });
-  return write(ctx, 'appendMessage', args, { sessionId, message, lease: leaseOf(args.leaseToken) });
+  return write(ctx, 'appendMessage', args, { sessionId, message, lease: leaseOf(args) });
 }
 
 /** The row as it is stored; null while it waits. */

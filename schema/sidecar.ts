@@ -2,7 +2,7 @@ import { int32 } from '../resolvers/numbers.ts';
 import * as resolve from '../resolvers/sidecar.ts';
 import type { Beside } from '../src/state-db/beside.ts';
 import type { SidecarBackup } from '../src/web-ui/backup.ts';
-import { signatureText } from '../src/web-ui/sidecar/save-sidecar.ts';
+import { signatureText } from '../src/web-ui/sidecar/read-sidecar.ts';
 import type {
   SidecarCompression,
   SidecarCompressionRecovery,

@@ -47,7 +47,8 @@ export function claudeProjectsRoot(env: Readonly<Record<string, string | undefin
 /** The transcripts below the root: `PROJECT/NAME.jsonl`, nothing higher or deeper. What can't be looked at is left out. */
 export async function scanProjects(root: string, mostFiles = MOST_FILES): Promise<ProjectScan> {
   if ((await kindOf(root)) !== 'FOLDER') return NOTHING;
-  const base = await realpath(root);
+  const base = await realPathOf(root);
+  if (base === null) return NOTHING;
   const projects = await mapBounded(await namesIn(base), PARALLEL, async (project) => {
     const folder = join(base, project);
     return (await kindOf(folder)) === 'FOLDER' ? { folder, files: await filesIn(folder, project) } : null;
@@ -76,6 +77,16 @@ async function fileAt(path: string, project: string): Promise<TranscriptFile | n
     if (!stat.isFile()) return null;
     const signature = `${stat.mtimeNs}:${stat.size}:${stat.ctimeNs}`;
     return { path, project, size: Number(stat.size), modifiedAt: Number(stat.mtimeNs) / 1e9, signature };
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return null;
+  }
+}
+
+/** Null for one that has gone, or that the system hides. */
+async function realPathOf(path: string): Promise<string | null> {
+  try {
+    return await realpath(path);
   } catch (error) {
     if (systemCode(error) === null) throw error;
     return null;

@@ -5,7 +5,7 @@ import { InvalidInput } from '../errors.ts';
 import type { StoreConnection } from './connection.ts';
 import { inWindow } from './decode.ts';
 import type { OpenStore } from './store-access.ts';
-import { pickByTitle, type TitledSession } from './titles.ts';
+import { asciiLower, pickByTitle, type TitledSession } from './titles.ts';
 
 export type FoundReference =
   | { readonly kind: 'FOUND'; readonly id: string }
@@ -63,8 +63,4 @@ function titledLike({ catalogue, connection }: OpenStore, title: string): Titled
   const found: TitledSession[] = [];
   for (const { id, title: own, startedAt } of catalogue.entries()) if (own !== null) found.push({ id, title: own, startedAt });
   return found;
-}
-
-function asciiLower(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -83,7 +83,8 @@ function isNumberedCopy(title: string, base: string): boolean {
   return asciiLower(title.slice(0, start.length)) === asciiLower(start);
 }
 
-function asciiLower(text: string): string {
+/** SQL's lower(): letters of ASCII alone. */
+export function asciiLower(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 

@@ -1,10 +1,9 @@
 /**
  * Whether a session's backup is the better copy (`spec/webui-sidecars.md` 7.1). Pure, over the members of both files.
  */
-import { isJsonObject } from '../state-db/decode.ts';
-import { trimStartSpace } from '../state-db/whitespace.ts';
-import { type Fields, listOf, truthy, word } from './sidecar/coercions.ts';
+import { type Fields, listOf, word } from './sidecar/coercions.ts';
 import { shrinkGeneration } from './sidecar/decode-sidecar.ts';
+import { isCompressionMarker } from './transcript/compaction-anchor.ts';
 
 export interface BackupAdvice {
   readonly recommendation: 'RESTORE' | 'NO_ACTION' | 'NO_BACKUP';
@@ -68,28 +67,4 @@ function isShortened(live: Fields, backup: Fields): boolean {
   if (generation === null) return false;
   const before = backup.intentional_shrink_generation ?? null;
   return before === null || (shrinkGeneration(before) !== null && before !== generation);
-}
-
-const MARKERS = [
-  '[context compaction',
-  '[your active task list was preserved across context compression]',
-  '[session arc summary',
-] as const;
-const SUMMARY_MARKER = 'context compaction';
-const TEXT_PARTS = new Set(['text', 'input_text', 'output_text']);
-
-/** Whether the message stands for what was compressed, and is nobody's words (3.4). */
-export function isCompressionMarker(message: unknown): boolean {
-  if (!isJsonObject(message) || !truthy(message.role) || message.role === 'tool') return false;
-  const text = trimStartSpace(textOf(message.content)).toLowerCase();
-  return MARKERS.some((marker) => text.startsWith(marker)) || (truthy(message._compressed_summary) && text.startsWith(SUMMARY_MARKER));
-}
-
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
-  return listOf(content)
-    .filter(isJsonObject)
-    .filter(({ type }) => typeof type === 'string' && TEXT_PARTS.has(type))
-    .map(({ text }) => (typeof text === 'string' ? text : ''))
-    .join('\n');
 }

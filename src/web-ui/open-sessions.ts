@@ -10,7 +10,7 @@ import { CaduceusError } from '../errors.ts';
 import { systemCode } from '../live/journal/open-journal.ts';
 import type { SessionStore } from '../session-store.ts';
 import type { DataWarning } from '../state-db/decode.ts';
-import { signatureOf } from './sidecar/read-sidecar.ts';
+import { signatureOf, signatureText } from './sidecar/read-sidecar.ts';
 import { isSidecarId, sidecarName } from './sidecar-file.ts';
 import { fileRecord, markOf } from './transcript/file-message.ts';
 import {
@@ -20,7 +20,6 @@ import {
   type OpenRequest,
   type OpenView,
   replayed,
-  signatureText,
 } from './transcript/open-transcripts.ts';
 import { type OpenedSession, openedSession } from './transcript/opened-session.ts';
 import type { WebUiHome } from './web-ui-home.ts';

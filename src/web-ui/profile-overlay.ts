@@ -29,6 +29,8 @@ export interface ProfileOverlayOptions {
   /** Names of all profiles. Files of a profile that is not there belong to the root. */
   readonly profiles: () => Promise<readonly string[]>;
   readonly onError: (error: unknown) => void;
+  /** A composition that took longer is not made again at once. */
+  readonly quickMs?: number;
 }
 
 /** Composing the list may use one part in so many of the time; what takes less than this is done at once. */
@@ -99,7 +101,8 @@ export class ProfileOverlay implements EntryOverlay {
     const change = this.#basis === null ? 'MORE' : changeOf(this.#basis, basis);
     if (change === 'NONE' && !this.#isUncounted) return;
     const { at, cost } = this.#last;
-    const wait = at + (cost <= QUICK_MS ? 0 : Math.max(cost * SHARE, change === 'SAID' ? SAID_MS : 0)) - performance.now();
+    const wait =
+      at + (cost <= (this.#options.quickMs ?? QUICK_MS) ? 0 : Math.max(cost * SHARE, change === 'SAID' ? SAID_MS : 0)) - performance.now();
     if (changes === this.#changes && wait > 0) {
       this.#lookLater(wait);
       return;

@@ -13,7 +13,7 @@ import { word } from './sidecar/coercions.ts';
 import { listSidecars } from './sidecar/list-sidecars.ts';
 import { readMetadata } from './sidecar/read-metadata.ts';
 import { readSidecar } from './sidecar/read-sidecar.ts';
-import type { SidecarRow } from './sidecar/sidecar-row.ts';
+import { isNoSession } from './sidecar/sidecar-row.ts';
 import { isSidecarId } from './sidecar-file.ts';
 import { readTombstones } from './tombstones.ts';
 
@@ -117,10 +117,6 @@ function summary(items: readonly AuditItem[], liveSidecars: number): RecoveryAud
 async function countMessages(sessionsDir: string, id: string): Promise<number> {
   const row = await readMetadata(sessionsDir, id);
   return row === null || isNoSession(row) ? -1 : (row.storedMessageCount ?? 0);
-}
-
-function isNoSession({ health }: SidecarRow): boolean {
-  return health === 'CORRUPT' || health === 'UNREADABLE';
 }
 
 type PendingTurn = Pick<AuditItem, 'sessionId' | 'liveMessages' | 'turnId' | 'event'>;

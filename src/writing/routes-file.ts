@@ -2,14 +2,12 @@
  * `sessions.json`, the copy of the routes beside the transcripts (`spec/state-db-writes.md` R3). The table is what counts: where the copy can't be
  * written it is only out of date (K16).
  */
-import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject } from '../state-db/decode.ts';
+import { replaceFile } from '../state-db/repair/replace-file.ts';
 import { pythonJson } from '../state-db/write/python-json.ts';
 import { parsePythonJson } from '../state-db/write/python-json-value.ts';
-
-const PRIVATE_FILE = 0o600;
 
 /** Lets an entry of the copy lead elsewhere. One that leads to neither is left alone, and no file is made where there is none. */
 export function moveRoute(home: string, sessionKey: string, from: string, to: string): void {
@@ -41,22 +39,5 @@ function changeRoutes(home: string, change: (routes: Record<string, unknown>) =>
     if (isJsonObject(routes) && change(routes)) replaceFile(path, pythonJson(routes));
   } catch {
     // No copy, or one that can't be read or written: the owner writes it anew from the table.
-  }
-}
-
-function replaceFile(path: string, text: string): void {
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  const file = openSync(temporary, 'wx', PRIVATE_FILE);
-  try {
-    writeFileSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  try {
-    renameSync(temporary, path);
-  } catch (error) {
-    unlinkSync(temporary);
-    throw error;
   }
 }

@@ -1,9 +1,11 @@
 /**
  * Commands on the Web UI's file of one session.
  */
+
 import { inspectBackup, type SidecarBackup } from '../web-ui/backup.ts';
 import { readMetadata } from '../web-ui/sidecar/read-metadata.ts';
-import { type SavedSidecar, type SaveOptions, signatureText } from '../web-ui/sidecar/save-sidecar.ts';
+import { signatureText } from '../web-ui/sidecar/read-sidecar.ts';
+import type { SavedSidecar, SaveOptions } from '../web-ui/sidecar/save-sidecar.ts';
 import { clearWakeupPause, persistCollapsedPartials, type SessionChanges, updateSession } from '../web-ui/sidecar/update-session.ts';
 import { WriteRefused } from '../write-refused.ts';
 import type { Command } from './command.ts';

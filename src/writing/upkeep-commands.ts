@@ -13,7 +13,7 @@ import { ownProfile } from '../web-ui/own-sidecars.ts';
 import { type AuditedStore, auditRecovery, type RecoveryAudit } from '../web-ui/recovery-audit.ts';
 import { duplicateSidecars, listSidecars } from '../web-ui/sidecar/list-sidecars.ts';
 import { readMetadata } from '../web-ui/sidecar/read-metadata.ts';
-import type { SidecarRow } from '../web-ui/sidecar/sidecar-row.ts';
+import { isNoSession, type SidecarRow } from '../web-ui/sidecar/sidecar-row.ts';
 import { SidecarUnreadable } from '../web-ui/sidecar-file.ts';
 import { type StaleFile, sweepTemporaryFiles } from '../web-ui/temporary-files.ts';
 import { clearTombstone, readTombstones } from '../web-ui/tombstones.ts';
@@ -105,10 +105,6 @@ export const UPKEEP_COMMANDS = {
     },
   ),
 } as const;
-
-function isNoSession({ health }: SidecarRow): boolean {
-  return health === 'CORRUPT' || health === 'UNREADABLE';
-}
 
 /** What every file says of its session. Files that the system refuses are left out. */
 async function readRows(host: CommandHost): Promise<Map<string, SidecarRow>> {

@@ -5,7 +5,7 @@
 import type Database from 'better-sqlite3';
 import { WriteRefused } from '../../write-refused.ts';
 import { readShape } from '../columns.ts';
-import { isBusy, sqliteCode } from '../health.ts';
+import { healthOf, isBusy, sqliteCode } from '../health.ts';
 import { FTS_TABLES, lacksTokenizer, presentIndexes } from './fts-tables.ts';
 import { closeUntouched, isDamage, openOwn } from './own-connection.ts';
 
@@ -58,7 +58,7 @@ function probeConnection(db: Database.Database, { writeProbe = false, deep = tru
       if (isForgiven(error)) return;
       if (!isTelling(error)) throw error;
       problems.push(`${what}: ${error.message}`);
-      if (what === 'integrity_check') structural = !isMalformedSchema(error) && isDamagedOutsideIndexes(db);
+      if (what === 'integrity_check') structural = healthOf(error) !== 'SCHEMA_MALFORMED' && isDamagedOutsideIndexes(db);
     }
   };
   attempt('journal_mode', () => void db.pragma('journal_mode'));
@@ -137,10 +137,6 @@ function isForgiven(error: unknown): boolean {
 function isTelling(error: unknown): error is Error {
   const code = sqliteCode(error);
   return isDamage(error) || code === 'SQLITE_ERROR' || code?.startsWith('SQLITE_CONSTRAINT') === true;
-}
-
-function isMalformedSchema(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('malformed database schema');
 }
 
 /** Whether one of the lines of an integrity check is about something that no full-text index consists of. */

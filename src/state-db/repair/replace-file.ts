@@ -1,18 +1,24 @@
 /** Files that are there whole or not at all, also after a crash. */
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Writes `text` to `path` by way of a file beside it, for this user alone. */
 export function replaceFile(path: string, text: string): void {
-  const staged = `${path}.${process.pid}.tmp`;
-  const file = openSync(staged, 'w', 0o600);
+  const staged = `${path}.${randomUUID()}.tmp`;
   try {
-    writeFileSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
+    const file = openSync(staged, 'wx', 0o600);
+    try {
+      writeFileSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(staged, path);
+  } catch (error) {
+    rmSync(staged, { force: true });
+    throw error;
   }
-  renameSync(staged, path);
   syncFolderOf(path);
 }
 

@@ -61,7 +61,8 @@ function writeObject(object: object, out: string[], depth: number): void {
   out.push(separator === '{' ? '{}' : '}');
 }
 
-function float(n: number): string {
+/** A float as the owning programs write it in JSON, also one that JSON doesn't have. */
+export function float(n: number): string {
   if (Number.isNaN(n)) return 'NaN';
   if (Number.isFinite(n)) return pythonFloat(n);
   return n > 0 ? 'Infinity' : '-Infinity';

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { StoreUnreadable } from '../../errors.ts';
 import { type RefusalCode, WriteRefused } from '../../write-refused.ts';
 import { patiently, StoreConnection } from '../connection.ts';
-import { fileIdentity, isSameFile, sqliteCode } from '../health.ts';
+import { fileIdentity, healthOf, isSameFile, sqliteCode } from '../health.ts';
 import type { StoreReading } from '../store-reading.ts';
 import { detachIndexes, needsCjkTokenizer } from './index-triggers.ts';
 import { mergeIndexes } from './merge-indexes.ts';
@@ -152,7 +152,7 @@ export class StoreWriter {
       case 'STRUCTURE':
         this.#refuseReplaced();
         // A schema that can't be read is healed by a repair, so it is no reason to give the file up (Q4).
-        if (!isMalformedSchema(error) && sqliteCode(error) !== 'SQLITE_NOTADB') this.#quarantine = 'STORE_CORRUPT';
+        if (healthOf(error) !== 'SCHEMA_MALFORMED' && sqliteCode(error) !== 'SQLITE_NOTADB') this.#quarantine = 'STORE_CORRUPT';
         throw asRefusal(error, { ...details, cause: 'corrupt' });
       case 'REFUSED':
         if (error instanceof WriteRefused && error.code === 'COMPRESSION_IN_PROGRESS' && (await patience.pauseForCompression())) return;
@@ -256,10 +256,6 @@ function beside(work: () => void): void {
 function isReadOnly(error: unknown): boolean {
   const code = sqliteCode(error) ?? '';
   return code.startsWith('SQLITE_READONLY') || code.startsWith('SQLITE_CANTOPEN');
-}
-
-function isMalformedSchema(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('malformed database schema');
 }
 
 /** A refusal for a store that can't even be read; other errors stay as they are. */

@@ -79,6 +79,11 @@ export function signatureOf({ mtimeNs, size, ctimeNs, ino }: Pick<OpenJournal, '
   return { mtimeNs, size, ctimeNs, ino };
 }
 
+/** Another for every save. */
+export function signatureText({ mtimeNs, size, ctimeNs, ino }: SidecarSignature): string {
+  return [mtimeNs, size, ctimeNs, ino].map((part) => part.toString(36)).join('-');
+}
+
 export function isSameSignature(a: SidecarSignature, b: SidecarSignature): boolean {
   return a.mtimeNs === b.mtimeNs && a.size === b.size && a.ctimeNs === b.ctimeNs && a.ino === b.ino;
 }

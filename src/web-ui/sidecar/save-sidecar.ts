@@ -13,7 +13,15 @@ import { isSidecarId, sidecarName } from '../sidecar-file.ts';
 import { clearTombstones } from '../tombstones.ts';
 import type { Fields } from './coercions.ts';
 import { type EditOutcome, type EditRequest, editSidecar } from './edit-sidecar.ts';
-import { isSameSignature, MAX_INLINE_BYTES, MAX_WHOLE_BYTES, readSteadily, signatureOf, withSidecar } from './read-sidecar.ts';
+import {
+  isSameSignature,
+  MAX_INLINE_BYTES,
+  MAX_WHOLE_BYTES,
+  readSteadily,
+  signatureOf,
+  signatureText,
+  withSidecar,
+} from './read-sidecar.ts';
 import { inOrder } from './session-queue.ts';
 import type { SidecarRow, SidecarSignature } from './sidecar-row.ts';
 import { inSidecarThread } from './sidecar-threads.ts';
@@ -46,11 +54,6 @@ export interface SavedSidecar {
 export const RECENTLY = 600;
 /** In newer builds of the Web UI. */
 const OVERLAY_STORE = '_sessions.sqlite3';
-
-/** Another for every save. */
-export function signatureText({ mtimeNs, size, ctimeNs, ino }: SidecarSignature): string {
-  return [mtimeNs, size, ctimeNs, ino].map((part) => part.toString(36)).join('-');
-}
 
 /**
  * Changes metadata of a session's file. Throws `WriteRefused` (SIDECAR_MISSING, SIDECAR_CORRUPT, SIDECAR_ENCODING, SIDECAR_TOO_LARGE,

@@ -2,8 +2,7 @@
  * The JSON of the Web UI's files (`spec/webui-sidecars.md` 0, 3.7): also NaN and Infinity; indented by 2, `": "`, non-ASCII as it is.
  */
 import { isJsonObject, parseJson } from '../../state-db/decode.ts';
-import { pythonFloat } from '../../state-db/write/python-float.ts';
-import { NotJson } from '../../state-db/write/python-json.ts';
+import { float, NotJson } from '../../state-db/write/python-json.ts';
 import { IntegralFloat, keyOrder, MAX_DEPTH, parsePythonJson } from '../../state-db/write/python-json-value.ts';
 
 /**
@@ -94,12 +93,6 @@ function writeItems(brackets: '[]' | '{}', items: readonly (readonly [string, un
     separator = ',';
   }
   out.push('\n', '  '.repeat(depth), brackets.charAt(1));
-}
-
-function float(n: number): string {
-  if (Number.isNaN(n)) return 'NaN';
-  if (Number.isFinite(n)) return pythonFloat(n);
-  return n > 0 ? 'Infinity' : '-Infinity';
 }
 
 /** Non-ASCII stays as it is; half a surrogate pair, which UTF-8 can't hold, is escaped. */

@@ -12,6 +12,11 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export type SidecarHealth = 'OK' | 'UNKNOWN' | 'CORRUPT' | 'DAMAGED_ENCODING' | 'TOO_LARGE' | 'UNREADABLE';
 
+/** Whether a file gives no session at all: nothing can be said of its messages. */
+export function isNoSession({ health }: Pick<SidecarRow, 'health'>): boolean {
+  return health === 'CORRUPT' || health === 'UNREADABLE';
+}
+
 /** Another for every save, since the owner replaces the file. */
 export interface SidecarSignature {
   readonly mtimeNs: bigint;

@@ -9,8 +9,7 @@ import type { MessageRecord } from '../../state-db/message-row.ts';
 import { readTranscripts, replayOf, revisionOf } from '../../state-db/transcript.ts';
 import { LastSidecar, type SidecarReading } from '../sidecar/last-sidecar.ts';
 import type { WholeSidecar } from '../sidecar/parse-sidecar.ts';
-import { signatureOf, withSidecar } from '../sidecar/read-sidecar.ts';
-import type { SidecarSignature } from '../sidecar/sidecar-row.ts';
+import { signatureOf, signatureText, withSidecar } from '../sidecar/read-sidecar.ts';
 import { SidecarUnreadable } from '../sidecar-file.ts';
 import { fileRecord, heldRecord, markOf } from './file-message.ts';
 import type { RowDecision } from './merge-decision.ts';
@@ -105,11 +104,6 @@ export async function openTranscripts(
   return shown.map((answer, index) =>
     answer.kind === 'OPENED' && answer.fileSignature === null ? { ...answer, fileSignature: signatures[index] ?? null } : answer,
   );
-}
-
-/** Names one version of a file. */
-export function signatureText({ mtimeNs, size, ctimeNs, ino }: SidecarSignature): string {
-  return `${mtimeNs}:${size}:${ctimeNs}:${ino}`;
 }
 
 async function signatureNow(sessionsDir: string, { hasFile, sessionIds }: OpenRequest): Promise<string | null> {

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileS
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readMetadata } from '../../../src/web-ui/sidecar/read-metadata.ts';
-import { readSidecar } from '../../../src/web-ui/sidecar/read-sidecar.ts';
-import { saveMetadata, signatureText } from '../../../src/web-ui/sidecar/save-sidecar.ts';
+import { readSidecar, signatureText } from '../../../src/web-ui/sidecar/read-sidecar.ts';
+import { saveMetadata } from '../../../src/web-ui/sidecar/save-sidecar.ts';
 import { clearWakeupPause, persistCollapsedPartials, updateSession } from '../../../src/web-ui/sidecar/update-session.ts';
 import { writeSidecar } from '../../../src/web-ui/sidecar/write-sidecar.ts';
 import { readTombstones, recordTombstone } from '../../../src/web-ui/tombstones.ts';

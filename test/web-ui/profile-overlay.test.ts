@@ -1,0 +1,102 @@
+/** When the list of a profile is composed anew: at once where that is quick, a little later where it is not, never late for our own changes. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { StoredEntries } from '../../src/state-db/entry-overlay.ts';
+import { ProfileOverlay } from '../../src/web-ui/profile-overlay.ts';
+import { parseListSettings } from '../../src/web-ui/settings-file.ts';
+import { parseSidecar } from '../../src/web-ui/sidecar/parse-sidecar.ts';
+import type { SidecarRow } from '../../src/web-ui/sidecar/sidecar-row.ts';
+import type { WebUiFacts } from '../../src/web-ui/web-ui-home.ts';
+import { sidecarText } from '../support/sidecars.ts';
+
+const SIGNATURE = { mtimeNs: 1n, size: 1, ctimeNs: 1n, ino: 1n };
+
+function file(id: string): SidecarRow {
+  const text = sidecarText(id, { title: id }, [{ role: 'user', content: 'x', timestamp: 1_782_000_000 }]);
+  return parseSidecar(Buffer.from(text), id, SIGNATURE).row;
+}
+
+function factsOf(rows: ReadonlyMap<string, SidecarRow>): WebUiFacts {
+  return {
+    sidecars: { rows, ignoredFiles: [], duplicates: [] },
+    claude: [],
+    deleted: new Set(),
+    zeroMessages: new Set(),
+    settings: parseListSettings(null),
+    projects: { status: 'MISSING', projects: [] },
+  };
+}
+
+const FILES = new Map([['a', file('a')]]);
+const ADDED = file('b');
+const EMPTY_STORE: StoredEntries = { version: {}, shape: {}, entries: () => [] };
+
+/** A folder whose files are what a test says; and an overlay on it that counts no composition as quick unless it is told so. */
+function overlaid(quickMs = -1) {
+  const home = { changes: 0 };
+  let facts = factsOf(FILES);
+  const overlay = new ProfileOverlay({
+    home: {
+      facts: async () => facts,
+      onChange: () => () => {},
+      get changes() {
+        return home.changes;
+      },
+    },
+    profile: 'default',
+    profileHome: '/nowhere',
+    profiles: async () => ['default'],
+    onError: (error) => {
+      throw error;
+    },
+    quickMs,
+  });
+  const settle = () => overlay.settle(EMPTY_STORE, () => null);
+  const add = () => {
+    facts = factsOf(new Map([...FILES, [ADDED.id, ADDED]]));
+  };
+  return { home, overlay, settle, add, hasAdded: () => [...overlay.ids()].includes(ADDED.id) };
+}
+
+/** Each look at the clock takes 10 ms, so that composing the list takes a time that can be told. */
+const clock = { now: 0 };
+beforeEach(() => {
+  vi.spyOn(performance, 'now').mockImplementation(() => (clock.now += 10));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('a change of files', () => {
+  it('is in the list at once where composing it is quick', async () => {
+    const { settle, add, hasAdded } = overlaid(1000);
+    await settle();
+    add();
+    await settle();
+    expect(hasAdded()).toBe(true);
+  });
+
+  it('waits where composing takes long, and who listens is told when it is time', async () => {
+    const { overlay, settle, add, hasAdded } = overlaid();
+    let told = 0;
+    const stop = overlay.onChange(() => told++);
+    await settle();
+    expect(hasAdded()).toBe(false);
+    add();
+    await settle();
+    expect(hasAdded()).toBe(false);
+    await vi.waitFor(() => expect(told).toBe(1));
+    clock.now += 1000;
+    await settle();
+    expect(hasAdded()).toBe(true);
+    stop();
+  });
+
+  it('of our own never waits', async () => {
+    const { home, settle, add, hasAdded } = overlaid();
+    await settle();
+    add();
+    home.changes++;
+    await settle();
+    expect(hasAdded()).toBe(true);
+  });
+});
