@@ -8,7 +8,7 @@ import type { Fields } from '../sidecar/coercions.ts';
 import { readMetadata } from '../sidecar/read-metadata.ts';
 import { MAX_INLINE_BYTES } from '../sidecar/read-sidecar.ts';
 import { isBeingSaved, type SavedSidecar, saveEdited } from '../sidecar/save-sidecar.ts';
-import type { SidecarRow } from '../sidecar/sidecar-row.ts';
+import { isNoSession, type SidecarRow } from '../sidecar/sidecar-row.ts';
 import { inSidecarThread } from '../sidecar/sidecar-threads.ts';
 import { type JudgedTurn, judgeTurn, type TurnSources } from './judge-turn.ts';
 import { type Recovered, type RecoverRequest, type RecoveryReport, recoverSidecar, type StoredSummary } from './recover-sidecar.ts';
@@ -110,6 +110,7 @@ function syncBlock(row: SidecarRow, { live }: JudgedTurn, now: number, force: bo
 async function rowOf({ sessionsDir }: RecoverySources, id: string): Promise<SidecarRow> {
   const row = await readMetadata(sessionsDir, id);
   if (row === null) throw new WriteRefused('SIDECAR_MISSING');
+  if (isNoSession(row)) throw new WriteRefused('SIDECAR_CORRUPT');
   return row;
 }
 
