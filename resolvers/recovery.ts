@@ -61,6 +61,7 @@ interface RecoverArguments extends WriteArguments {
   readonly force?: Maybe<boolean>;
   readonly ignoreCore?: Maybe<boolean>;
   readonly touchUpdatedAt?: Maybe<boolean>;
+  readonly includeIdle?: Maybe<boolean>;
 }
 
 type Recovery = 'repairStalePending' | 'clearStaleStream' | 'retryJournalRecovery' | 'syncSidecarFromStateDb';
@@ -80,8 +81,13 @@ function recovering(command: Recovery) {
   };
 }
 
-function optionsOf({ force, ignoreCore, touchUpdatedAt }: Omit<RecoverArguments, 'sessionId'>) {
-  return { force: force ?? false, ignoreCore: ignoreCore ?? false, touchesUpdatedAt: touchUpdatedAt ?? false };
+function optionsOf({ force, ignoreCore, touchUpdatedAt, includeIdle }: Omit<RecoverArguments, 'sessionId'>) {
+  return {
+    force: force ?? false,
+    ignoreCore: ignoreCore ?? false,
+    touchesUpdatedAt: touchUpdatedAt ?? false,
+    includeIdle: includeIdle ?? false,
+  };
 }
 
 const MOST_AT_ONCE = 500;

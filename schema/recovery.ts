@@ -255,11 +255,15 @@ mutation('retryJournalRecovery', {
 });
 
 mutation('syncSidecarFromStateDb', {
-  description: 'Add to a session file what only the store has of an unfinished turn, and settle the turn. Nothing of the file goes.',
+  description: 'Add to a session file what only the store has, and settle the turn that was unfinished. Nothing of the file goes.',
   input: builder.inputType('SyncSidecarFromStateDbInput', {
     description: 'Of which session.',
     fields: (t) => ({
       sessionId: sessionIdField(t),
+      includeIdle: t.boolean({
+        defaultValue: false,
+        description: 'Also where no turn is unfinished: another program went on with the session.',
+      }),
       force: t.boolean({ defaultValue: false, description: FORCE }),
       profile: profileField(t),
       dryRun: dryRunField(t),

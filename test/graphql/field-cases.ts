@@ -18,6 +18,7 @@ const WRITING = 'graphql/field-cases-writing.test.ts';
 const CHANGES = 'graphql/field-cases-changes.test.ts';
 const BAD_STORES = 'graphql/field-cases-bad-stores.test.ts';
 const WEB_UI = 'graphql/field-cases-web-ui.test.ts';
+const RECOVERY = 'graphql/recovery.test.ts';
 const MAINTENANCE = 'graphql/maintenance.test.ts';
 const FEED = 'live/session-feed.test.ts';
 const SUBSCRIPTIONS = 'live/subscriptions.test.ts';
@@ -51,15 +52,15 @@ export const FIELD_CASES: readonly (readonly [number: string, FieldCase])[] = [
   ['F26', by(WEB_UI)],
   ['F27', by(TRANSCRIPTS)],
   ['F28', by(TRANSCRIPTS)],
-  ['F29', webUi('syncing a sidecar that lags behind state.db')],
+  ['F29', by(RECOVERY)],
   ['F30', by(FIGURES)],
   ['F31', by(WEB_UI)],
   ['F32', by(WEB_UI)],
   ['F33', by(WRITING, 'fault/killed-rewrites.test.ts')],
   ['F34', by(WRITING)],
-  ['F35', webUi('a pending prompt of a sidecar')],
-  ['F36', webUi('repair from a run journal')],
-  ['F37', webUi('repair of a pending turn')],
+  ['F35', by(RECOVERY)],
+  ['F36', by(RECOVERY)],
+  ['F37', by(RECOVERY)],
   ['F38', by(FIGURES, CHANGES)],
   ['F39', by(WRITING)],
   ['F40', by(WRITING)],

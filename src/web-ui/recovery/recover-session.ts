@@ -41,6 +41,8 @@ export interface RecoveryOptions {
   readonly force?: boolean;
   readonly ignoreCore?: boolean;
   readonly touchesUpdatedAt?: boolean;
+  /** A file is synced also where no turn is unfinished. */
+  readonly includeIdle?: boolean;
 }
 
 /** Beyond a file that another program goes on writing. */
@@ -82,22 +84,18 @@ export async function retrySession(sources: RecoverySources, id: string, options
 export async function syncSession(sources: RecoverySources, id: string, options: RecoveryOptions): Promise<SessionRecovery> {
   const row = await rowOf(sources, id);
   const now = sources.now();
-  if (row.pending === null && row.activeStreamId === null) return blocked('NO_UNFINISHED_TURN', row, null);
-  const judged = await judgeTurn(sources, row, { ...options, force: true, needsPrompt: false });
-  const block = syncBlock(row, judged, now, options.force ?? false);
+  const isIdle = row.pending === null && row.activeStreamId === null;
+  if (isIdle && options.includeIdle !== true) return blocked('NO_UNFINISHED_TURN', row, null);
+  const judged = isIdle ? null : await judgeTurn(sources, row, { ...options, force: true, needsPrompt: false });
+  const block = judged === null ? null : syncBlock(row, judged, now, options.force ?? false);
   if (block !== null) return blocked(block, row, judged);
   const summary = await sources.summary(id);
   if (summary === null || summary.count === 0) return blocked('NO_ROWS', row, judged);
   const rows = await sources.rows(id);
   if (rows.length === 0) return blocked('NO_ROWS', row, judged);
   const journal = await journalOf(sources, id, row.activeStreamId);
-  return saved(
-    sources,
-    { kind: 'SYNC', id, streamId: row.activeStreamId, journal, cause: judged.cause, summary, rows, now },
-    row,
-    judged,
-    options,
-  );
+  const of = { id, streamId: row.activeStreamId, journal, now };
+  return saved(sources, { ...of, kind: 'SYNC', isIdle, cause: judged?.cause ?? 'UNKNOWN', summary, rows }, row, judged, options);
 }
 
 function syncBlock(row: SidecarRow, { live }: JudgedTurn, now: number, force: boolean): RepairBlock | null {

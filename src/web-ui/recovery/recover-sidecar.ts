@@ -38,6 +38,8 @@ export interface RepairRequest extends OfSession {
 
 export interface SyncRequest extends OfSession {
   readonly kind: 'SYNC';
+  /** No turn was unfinished: the rows are added, and nothing is settled. */
+  readonly isIdle: boolean;
   readonly cause: InterruptionCause;
   readonly summary: StoredSummary;
   /** Live rows of the store as messages. */
@@ -132,6 +134,9 @@ function planOf(fields: Fields, request: RecoverRequest): Plan {
   if (request.kind === 'FIND_RETRY') return findRetry(fields);
   const prompt = promptOf(fields);
   const streamId = word(fields.active_stream_id);
+  if (request.kind === 'SYNC' && request.isIdle) {
+    return prompt === null && streamId === null ? syncPlan(fields, request) : nothing(fields, request, 'CHANGED_UNDERNEATH');
+  }
   if (prompt === null && streamId === null) {
     return nothing(
       fields,
@@ -156,15 +161,15 @@ function repairPlan(fields: Fields, prompt: PendingPrompt, request: RepairReques
 }
 
 function syncPlan(fields: Fields, request: SyncRequest): Plan {
-  const { id, journal, cause, now, rows, summary } = request;
+  const { id, journal, cause, now, rows, summary, isIdle } = request;
   const messages = listOf(fields.messages);
   const isAhead = summary.count > messages.length || (summary.lastAt ?? 0) > (lastMessageTime(messages) ?? 0);
   const draft = isAhead ? syncMessages(fields, rows) : null;
   if (draft === null) return nothing(fields, request, 'NOT_AHEAD');
   const tail = draft.messages.findLast((row) => row.fields?.role !== 'tool')?.fields ?? null;
-  if (!isUser(tail)) {
+  if (isIdle || !isUser(tail)) {
     const report = { ...nothing(fields, request, 'SYNCED').report, ...countsOf(fields, draft), streamId: word(fields.active_stream_id) };
-    return { report, draft, set: CLEARED, updatedAt: now };
+    return { report, draft, set: isIdle ? {} : CLEARED, updatedAt: now };
   }
   // Only the prompt came to the store: what the run made of it is in the journal (D10).
   const prompt = promptOf(fields) ?? promptOfRow(tail);
