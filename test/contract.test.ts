@@ -31,7 +31,6 @@ const PENDING: Readonly<Record<string, readonly string[]>> = {
     'Mutation.restoreFromBackup',
     'Mutation.materializeSidecars',
   ],
-  doctor: ['Query.doctor', 'DoctorReport', 'Finding'],
 };
 
 /** Where the schema differs on purpose, and why. Specifications of behaviour win over the contract (its own header). */
