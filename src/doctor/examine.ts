@@ -3,6 +3,7 @@
  * subject.
  */
 import { StoreUnreadable, TimeLimitExceeded } from '../errors.ts';
+import { SidecarUnreadable } from '../web-ui/sidecar-file.ts';
 import { storeFinding } from './checks/stores.ts';
 import { CHECKS, type Check } from './checks.ts';
 import { type Finding, finding } from './finding.ts';
@@ -76,6 +77,7 @@ async function runCheck(check: Check, sources: DoctorSources, { budgetMs, onErro
   } catch (error) {
     if (error instanceof TimeLimitExceeded) return ended('TIMED_OUT', [tooLong()]);
     if (error instanceof StoreUnreadable) return ended('SKIPPED', [storeFinding(error.health, sources.profile)]);
+    if (error instanceof SidecarUnreadable) return ended('SKIPPED', [finding('FILES_UNLISTABLE', sources.profile)]);
     onError?.(name, error);
     return ended('FAILED', [finding('CHECK_FAILED', sources.profile, { subject: name })]);
   }

@@ -16,8 +16,9 @@ export const backups: Check = {
     const ofOrphans = orphans.map(({ id, backupMessages }) =>
       finding(backupMessages < 0 || unknown.has(id) ? 'BACKUP_UNUSABLE' : 'BACKUP_ORPHAN', profile, { subject: id }),
     );
+    // Of a file that can't be used the check of files says that there is a backup.
     const better: Finding[] = examined
-      .filter(({ id, advised }) => there.has(id) && advised)
+      .filter(({ id, advised }) => advised && there.has(id) && folder.facts.sidecars.rows.get(id)?.health !== 'CORRUPT')
       .map(({ id, liveMessages, backupMessages }) =>
         finding('BACKUP_HAS_MORE', profile, { subject: id, detail: `It has ${backupMessages}, the file ${Math.max(0, liveMessages)}.` }),
       );
