@@ -15,7 +15,7 @@ export interface DoctorArguments {
 
 export async function doctor(_: unknown, args: DoctorArguments, ctx: Context): Promise<DoctorReport> {
   const store = await ctx.store(args.profile);
-  const { webUiHome, webUi, profiles } = ctx.services;
+  const { webUiHome, runs, profiles } = ctx.services;
   const deep = args.deep ?? false;
   const sources = doctorSources({
     store,
@@ -23,7 +23,7 @@ export async function doctor(_: unknown, args: DoctorArguments, ctx: Context): P
     deep,
     now: () => Date.now() / 1000,
     webUiHome,
-    liveness: webUi,
+    runs,
     profiles: () => profiles.names(),
     stores: () => profiles.stores(),
   });

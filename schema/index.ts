@@ -50,6 +50,8 @@ import './session-marks.ts';
 import './project-changes.ts';
 import './upkeep.ts';
 import './doctor.ts';
+import './recovery.ts';
+import './pending-turn.ts';
 import './session-removal.ts';
 import './session-backing.ts';
 

@@ -1,6 +1,6 @@
 /** Findings on the Web UI's files. */
 import type { Kind } from './kind.ts';
-import { DRY, onProfile, onSession } from './remedy.ts';
+import { call, DRY, onProfile, onSession } from './remedy.ts';
 
 const ERROR = { area: 'FILES', severity: 'ERROR' } as const;
 const WARNING = { area: 'FILES', severity: 'WARNING' } as const;
@@ -43,7 +43,11 @@ export const FILES = {
   STALE_PENDING_TURN: {
     ...WARNING,
     message: 'The session file waits for a turn that nobody runs any more: the prompt is in no transcript yet.',
-    remedy: onSession('repairStalePending'),
+    // A prompt without a run is settled by force alone.
+    remedy: ({ profile, subject, values }) =>
+      subject === null
+        ? null
+        : call('repairStalePending', { profile, sessionId: subject, ...(values.force === 'yes' ? { force: true } : {}), dryRun: true }),
   },
   STALE_STREAM: {
     ...WARNING,

@@ -7,7 +7,6 @@ import { type Config, readConfig, SETTINGS } from '../config.ts';
 import { CaduceusError } from '../errors.ts';
 import { JobPool } from '../jobs/pool.ts';
 import { RunSummaries } from '../live/journal/run-summary.ts';
-import { WebUiLiveness } from '../live/liveness/web-ui-liveness.ts';
 import { locateHome, noSuchProfile, profileNames, storePathOf } from '../profiles.ts';
 import { programUrl } from '../program-url.ts';
 import { StateDbStore } from '../state-db/store.ts';
@@ -93,7 +92,7 @@ export async function examineHome(config: Config, deep: boolean): Promise<Doctor
       deep,
       now,
       webUiHome,
-      liveness: new WebUiLiveness({ sessionsDir, runs: new RunSummaries(join(sessionsDir, RUN_JOURNALS)), now }),
+      runs: new RunSummaries(join(sessionsDir, RUN_JOURNALS)),
       profiles: async () => names,
       stores: () => Promise.all(names.map(open)),
     });

@@ -4,14 +4,17 @@
 import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreUnreadable } from '../errors.ts';
-import { systemCode } from '../live/journal/open-journal.ts';
-import type { WebUiLiveness } from '../live/liveness/web-ui-liveness.ts';
-import type { SessionStore, StoreStatus } from '../session-store.ts';
+import { JournalUnreadable, systemCode } from '../live/journal/open-journal.ts';
+import type { RunSummaries } from '../live/journal/run-summary.ts';
+import { TurnEvidenceReader } from '../live/liveness/turn-evidence.ts';
+import type { SessionStore, StoredSession, StoreStatus } from '../session-store.ts';
 import type { StoreExamination } from '../state-db/examination/examine-store.ts';
-import type { Liveness } from '../state-db/liveness.ts';
 import type { FilesExamination } from '../web-ui/examination/examine-files.ts';
+import { TURN_JOURNALS } from '../web-ui/examination/examine-journals.ts';
 import type { IndexHealth } from '../web-ui/index-file/rebuild-index.ts';
 import { ownSidecars } from '../web-ui/own-sidecars.ts';
+import { type JudgedTurn, judgeTurn } from '../web-ui/recovery/judge-turn.ts';
+import { childrenOf } from '../web-ui/recovery/repair-guards.ts';
 import { listSidecars, type SidecarListing } from '../web-ui/sidecar/list-sidecars.ts';
 import type { SidecarRow } from '../web-ui/sidecar/sidecar-row.ts';
 import { sidecarName } from '../web-ui/sidecar-file.ts';
@@ -39,7 +42,6 @@ export type DoctorStore = Pick<
   | 'routing'
   | 'sessions'
   | 'messageCounts'
-  | 'liveness'
 >;
 
 export interface DoctorSources {
@@ -59,7 +61,8 @@ export interface DoctorSources {
   readonly webUi: () => Promise<WebUiFiles | null>;
   readonly sessionIndex: () => Promise<IndexHealth | null>;
   readonly files: () => Promise<FilesExamination>;
-  readonly liveness: (ids: readonly string[]) => Promise<ReadonlyMap<string, Liveness>>;
+  /** Sessions of the profile that wait for a prompt or name a run, as mutations judge them; those with unreadable journals are left out. */
+  readonly judgedTurns: () => Promise<ReadonlyMap<string, JudgedTurn>>;
   /** Those of the ids that no store of this machine has; none where one can't be read. */
   readonly unknownIds: (ids: readonly string[]) => Promise<readonly string[]>;
 }
@@ -70,14 +73,13 @@ export interface DoctorParts {
   readonly deep: boolean;
   readonly now: () => number;
   readonly webUiHome: Pick<WebUiHome, 'stateDir' | 'sessionsDir' | 'facts' | 'indexHealth'>;
-  readonly liveness: Pick<WebUiLiveness, 'forSessions'>;
+  readonly runs: Pick<RunSummaries, 'get'>;
   readonly profiles: () => Promise<readonly string[]>;
   readonly stores: () => Promise<readonly Pick<SessionStore, 'sessions'>[]>;
 }
 
 /** Backups that are compared with their files unless everything is read. */
 const MOST_COMPARED = 20;
-const IDLE: Liveness = { state: 'IDLE', certainty: 'LOW', evidence: [], lastSignalAt: null, basis: 'NOTHING', holderPid: null };
 
 export function doctorSources(parts: DoctorParts): DoctorSources {
   const { store, storePath, deep, now, webUiHome } = parts;
@@ -107,10 +109,10 @@ export function doctorSources(parts: DoctorParts): DoctorSources {
       const sessions = files === null || !deep ? [] : [...files.own.keys()];
       return store.examineFiles({ sessionsDir: files?.sessionsDir ?? null, home, deep, backups, sessions });
     }),
-    liveness: async (ids) => {
-      const stored = await unlessUnreadable(() => store.liveness(ids), new Map<string, Liveness>());
-      return parts.liveness.forSessions(profile, new Map(ids.map((id) => [id, stored.get(id) ?? IDLE])));
-    },
+    judgedTurns: once(async () => {
+      const files = await webUi();
+      return files === null ? new Map<string, JudgedTurn>() : judgeAll(files, parts);
+    }),
     unknownIds: async (ids) => {
       const found = await Promise.all(
         (await parts.stores()).map((each) => unlessUnreadable(async () => new Set((await each.sessions(ids)).keys()), new Set(ids))),
@@ -118,6 +120,30 @@ export function doctorSources(parts: DoctorParts): DoctorSources {
       return ids.filter((id) => !found.some((known) => known.has(id)));
     },
   };
+}
+
+async function judgeAll({ sessionsDir, facts, own }: WebUiFiles, { store, runs, now }: DoctorParts): Promise<Map<string, JudgedTurn>> {
+  const waiting = [...own.values()].filter(({ activeStreamId, pending }) => activeStreamId !== null || pending !== null);
+  const stored = await unlessUnreadable(() => store.sessions(waiting.map(({ id }) => id)), new Map<string, StoredSession>());
+  const turns = new TurnEvidenceReader(join(sessionsDir, TURN_JOURNALS));
+  const sources = {
+    sessionsDir,
+    now,
+    run: (sessionId: string, runId: string) => runs.get(sessionId, runId),
+    turn: (sessionId: string, runId: string) => turns.read([sessionId], runId),
+    // An index may tell of children that have no file yet; they are seen at the next look.
+    children: async (id: string) => childrenOf(id, facts.sidecars.rows.values(), new Map()),
+    storedAt: async (id: string) => stored.get(id)?.stats?.lastTimestamp ?? null,
+  };
+  const judged = new Map<string, JudgedTurn>();
+  for (const row of waiting) {
+    try {
+      judged.set(row.id, await judgeTurn(sources, row, { needsPrompt: row.pending !== null }));
+    } catch (error) {
+      if (!(error instanceof JournalUnreadable)) throw error;
+    }
+  }
+  return judged;
 }
 
 function once<T>(read: () => Promise<T>): () => Promise<T> {

@@ -63,8 +63,12 @@ export function healthyHome(files: Readonly<Record<string, Fields | string>> = {
   mkdirSync(sessionsDir, { recursive: true });
   chmodSync(sessionsDir, 0o700);
   const all: Record<string, Fields | string> = { ok: {}, ...files };
-  for (const [id, file] of Object.entries(all))
-    writeFileSync(join(sessionsDir, `${id}.json`), typeof file === 'string' ? file : text(id, file));
+  for (const [id, file] of Object.entries(all)) {
+    const path = join(sessionsDir, `${id}.json`);
+    writeFileSync(path, typeof file === 'string' ? file : text(id, file));
+    // What changed just now may be in the hands of a worker.
+    utimesSync(path, LONG_AGO, LONG_AGO);
+  }
   const index = Object.keys(all).map((id) => ({ session_id: id, message_count: 2, updated_at: 1_782_000_000 }));
   writeFileSync(join(sessionsDir, '_index.json'), JSON.stringify(index));
   return home;
@@ -96,6 +100,8 @@ export function shownHome(): string {
 export const webUiFixture = () => {
   const home = join(temporaryFolder(), 'home');
   cpSync(join(fixturesDir(), 'stores', 'webui-home'), home, { recursive: true });
+  // What changed just now may be in the hands of a worker.
+  for (const name of readdirSync(home, { recursive: true, encoding: 'utf8' })) utimesSync(join(home, name), LONG_AGO, LONG_AGO);
   return home;
 };
 
@@ -291,6 +297,7 @@ const OF_FILES: readonly Damage[] = [
   { code: 'SIDECAR_MISSING', subject: 'lost', make: () => healthyHome({}, [S('lost', { source: 'webui' }), M('lost', { content: 'hi' })]) },
   { code: 'STORE_ORPHAN', subject: 'blank', make: () => healthyHome({}, [S('blank', { source: 'webui' })]) },
   { code: 'STALE_PENDING_TURN', subject: 'left', make: () => healthyHome({ left: pending }) },
+  { code: 'STALE_PENDING_TURN', subject: 'left', make: () => healthyHome({ left: { ...pending, active_stream_id: null } }) },
   { code: 'STALE_STREAM', subject: 'left', make: () => healthyHome({ left: { ...pending, pending_user_message: null } }) },
   { code: 'PENDING_TURN_CONTINUED', subject: 'left', make: () => healthyHome({ left: pending, next: { parent_session_id: 'left' } }) },
   {

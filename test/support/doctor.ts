@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { type DoctorReport, type ExamineOptions, examine } from '../../src/doctor/examine.ts';
 import { type DoctorSources, doctorSources } from '../../src/doctor/sources.ts';
 import { RunSummaries } from '../../src/live/journal/run-summary.ts';
-import { WebUiLiveness } from '../../src/live/liveness/web-ui-liveness.ts';
 import { SidecarWatch } from '../../src/web-ui/sidecar-watch.ts';
 import { WebUiHome } from '../../src/web-ui/web-ui-home.ts';
 import { openStore } from './open-store.ts';
@@ -29,7 +28,7 @@ export function sourcesOf(home: string, { deep = false, now: at }: ExaminedAt = 
     deep,
     now,
     webUiHome: new WebUiHome({ stateDir, claudeRoot: null, watch: new SidecarWatch({ sessionsDir }), onError: () => {} }),
-    liveness: new WebUiLiveness({ sessionsDir, runs: new RunSummaries(join(sessionsDir, '_run_journal')), now }),
+    runs: new RunSummaries(join(sessionsDir, '_run_journal')),
     profiles: async () => ['default'],
     stores: async () => [store],
   });

@@ -60,11 +60,9 @@ export const turnJournals: Check = {
   },
 };
 
-/** Runs that a session names as its own and that may be alive. */
-async function runsUnderWay({ webUi, liveness }: DoctorSources): Promise<Set<string>> {
-  const files = await webUi();
-  const owning = [...(files?.own.values() ?? [])].filter(({ activeStreamId }) => activeStreamId !== null);
-  const found = await liveness(owning.map(({ id }) => id));
-  const isOver = (id: string) => ['STALE', 'ENDED', 'UNKNOWN'].includes(found.get(id)?.state ?? 'UNKNOWN');
-  return new Set(owning.filter(({ id }) => !isOver(id)).flatMap(({ activeStreamId }) => activeStreamId ?? []));
+/** Runs that a session names as its own and that are not known to be over. */
+async function runsUnderWay({ webUi, judgedTurns }: DoctorSources): Promise<Set<string>> {
+  const judged = await judgedTurns();
+  const owning = [...((await webUi())?.own.values() ?? [])].filter(({ id }) => judged.get(id)?.live !== 'DEAD');
+  return new Set(owning.flatMap(({ activeStreamId }) => activeStreamId ?? []));
 }
