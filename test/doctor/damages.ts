@@ -8,6 +8,7 @@ import {
   cpSync,
   mkdirSync,
   openSync,
+  readdirSync,
   rmSync,
   truncateSync,
   utimesSync,

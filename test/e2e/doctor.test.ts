@@ -26,7 +26,10 @@ function everything(folder: string): string[] {
 }
 
 describe('caduceus doctor', () => {
-  it.each([[], ['--deep']])('leaves every byte and time of a home as it was %s', async (...flags) => {
+  it.each([
+    ['a quick look', []],
+    ['a deep one', ['--deep']],
+  ])('leaves every byte and time of a home as it was: %s', async (_, flags) => {
     const home = webUiFixture();
     const before = everything(home);
     const { code, stdout, stderr } = await doctor('--home', home, ...flags);
