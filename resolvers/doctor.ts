@@ -4,6 +4,7 @@
 import { BUDGETS, type CheckRun, type DoctorReport, examine } from '../src/doctor/examine.ts';
 import type { Finding } from '../src/doctor/finding.ts';
 import { doctorSources } from '../src/doctor/sources.ts';
+import type { SessionStore } from '../src/session-store.ts';
 import type { Context } from './context.ts';
 
 export type { CheckRun, DoctorReport, Finding };
@@ -13,10 +14,23 @@ export interface DoctorArguments {
   readonly deep?: boolean | null | undefined;
 }
 
+/** Whoever asks while the same look is under way gets its report. */
+const underWay = new WeakMap<SessionStore, Map<boolean, Promise<DoctorReport>>>();
+
 export async function doctor(_: unknown, args: DoctorArguments, ctx: Context): Promise<DoctorReport> {
   const store = await ctx.store(args.profile);
-  const { webUiHome, runs, profiles } = ctx.services;
   const deep = args.deep ?? false;
+  const looks = underWay.get(store) ?? new Map<boolean, Promise<DoctorReport>>();
+  underWay.set(store, looks);
+  const known = looks.get(deep);
+  if (known !== undefined) return known;
+  const look = lookAt(store, deep, ctx).finally(() => looks.delete(deep));
+  looks.set(deep, look);
+  return look;
+}
+
+function lookAt(store: SessionStore, deep: boolean, { services }: Context): Promise<DoctorReport> {
+  const { webUiHome, runs, profiles } = services;
   const sources = doctorSources({
     store,
     storePath: store.path,

@@ -51,6 +51,11 @@ export const WORK = {
     message: 'A file of the spool can not be used, and holds up those behind it.',
     remedy: withValues('retireSpoolEntry'),
   },
+  SPOOL_UNREADABLE: {
+    area: 'SPOOL',
+    severity: 'WARNING',
+    message: 'The folder of the spool can not be listed: nobody knows what waits in it.',
+  },
   SPOOL_DEAD: { area: 'SPOOL', severity: 'WARNING', message: 'A message in the spool has no session that takes it. A person has to look.' },
   SPOOL_SUPERSEDED: {
     area: 'SPOOL',

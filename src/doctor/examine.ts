@@ -6,7 +6,7 @@ import { StoreUnreadable, TimeLimitExceeded } from '../errors.ts';
 import { SidecarUnreadable } from '../web-ui/sidecar-file.ts';
 import { storeFinding } from './checks/stores.ts';
 import { CHECKS, type Check } from './checks.ts';
-import { type Finding, finding } from './finding.ts';
+import { type Finding, finding, MOST_NAMED, moreOf } from './finding.ts';
 import { type Area, SEVERITIES } from './kind.ts';
 import type { DoctorSources } from './sources.ts';
 
@@ -51,7 +51,7 @@ interface Outcome {
 export async function examine(sources: DoctorSources, options: ExamineOptions): Promise<DoctorReport> {
   const checkedAt = sources.now();
   const outcomes = await Promise.all((options.checks ?? CHECKS).map((check) => runCheck(check, sources, options)));
-  const findings = inOrder(outcomes.flatMap((outcome) => outcome.findings));
+  const findings = bounded(inOrder(outcomes.flatMap((outcome) => outcome.findings)), sources.profile);
   return {
     profile: sources.profile,
     deep: sources.deep,
@@ -98,8 +98,18 @@ async function withinBudget<T>(work: Promise<T>, budgetMs: number): Promise<T | 
 /** Two checks may meet the same trouble with the store. */
 function inOrder(findings: readonly Finding[]): Finding[] {
   const different = new Map(findings.map((each) => [JSON.stringify([each.code, each.subject, each.count]), each]));
-  const key = ({ severity, code, subject }: Finding) => [SEVERITIES.indexOf(severity), code, subject ?? ''] as const;
+  const key = ({ severity, code, subject }: Finding) =>
+    [SEVERITIES.indexOf(severity), code, subject === null ? 1 : 0, subject ?? ''] as const;
   return [...different.values()].sort((a, b) => compare(key(a), key(b)));
+}
+
+/** Of each code the first, and one finding for the rest. */
+function bounded(found: readonly Finding[], profile: string): Finding[] {
+  return [...Map.groupBy(found, ({ code }) => code)].flatMap(([code, each]) => {
+    if (each.length <= MOST_NAMED + 1) return each;
+    const rest = each.slice(MOST_NAMED).reduce((sum, { count }) => sum + count, 0);
+    return [...each.slice(0, MOST_NAMED), moreOf(code, profile, rest)];
+  });
 }
 
 function compare(a: readonly (string | number)[], b: readonly (string | number)[]): number {

@@ -49,5 +49,13 @@ export function findings(
 ): Finding[] {
   const each = ids.map((subject) => finding(code, profile, { subject }));
   const rest = count - ids.length;
-  return rest <= 0 ? each : [...each, finding(code, profile, { count: rest, detail: `And ${rest} more.` })];
+  return rest <= 0 ? each : [...each, moreOf(code, profile, rest)];
+}
+
+/** Subjects of one code that are named. */
+export const MOST_NAMED = 50;
+
+/** Stands for those that are not named. */
+export function moreOf(code: CodeName, profile: string, count: number): Finding {
+  return finding(code, profile, { count, detail: `There are ${count} more.` });
 }

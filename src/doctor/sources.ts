@@ -92,6 +92,7 @@ export function doctorSources(parts: DoctorParts): DoctorSources {
     const own = ownSidecars(facts.sidecars.rows, profile, await parts.profiles());
     return { stateDir, sessionsDir, facts, own, listing: await listSidecars(sessionsDir) };
   });
+  const examination = once(() => store.examine(deep));
   return {
     profile,
     deep,
@@ -101,9 +102,11 @@ export function doctorSources(parts: DoctorParts): DoctorSources {
     now,
     webUi,
     status: once(() => store.status()),
-    examination: once(() => store.examine(deep)),
+    examination,
     sessionIndex: once(() => webUiHome.indexHealth()),
     files: once(async () => {
+      // One after the other: both take long, and others want a process too.
+      if (deep) await Promise.allSettled([examination()]);
       const files = await webUi();
       const backups = files === null ? [] : deep ? files.listing.backups : await largerBackups(files);
       const sessions = files === null || !deep ? [] : [...files.own.keys()];

@@ -385,6 +385,15 @@ const OF_WORK: readonly Damage[] = [
   { code: 'SPOOL_WAITING', subject: null, make: () => withSpool(drop(NOW)) },
   { code: 'SPOOL_OLD', subject: null, make: () => withSpool(drop(LONG_AGO)) },
   { code: 'SPOOL_INVALID', subject: ID, make: () => withSpool('{torn') },
+  {
+    code: 'SPOOL_UNREADABLE',
+    subject: null,
+    make: () => {
+      const home = stored([S('a')]);
+      writeFileSync(join(home, 'pending_messages'), '');
+      return home;
+    },
+  },
   { code: 'SPOOL_DEAD', subject: ID, make: () => withSpool(drop(LONG_AGO), '.dead') },
   { code: 'SPOOL_SUPERSEDED', subject: null, make: () => withSpool(drop(LONG_AGO), '.superseded') },
   { code: 'TEMPORARY_FILE', subject: 'ok.tmp.1.2', make: () => beside('ok.tmp.1.2', '{}', true) },

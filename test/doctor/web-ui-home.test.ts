@@ -111,11 +111,17 @@ describe('a home with thousands of session files', () => {
   });
 
   it('has no more findings of one kind than are read, and says how many there are', async () => {
-    const home = healthyHome();
+    const home = healthyHome(Object.fromEntries(Array.from({ length: 70 }, (_, at) => [`torn${at}`, '{'])));
     const ids = Array.from({ length: 80 }, (_, at) => ({ session_id: `ghost${at}` }));
     writeFileSync(join(home, 'webui', 'sessions', '_index.json'), JSON.stringify(ids));
-    const ghosts = (await examined(home)).findings.filter(({ code }) => code === 'SESSION_INDEX_GHOST');
-    expect(ghosts).toHaveLength(51);
-    expect(ghosts.reduce((sum, { count }) => sum + count, 0)).toBe(80);
+    const { findings } = await examined(home);
+    for (const [code, total] of [
+      ['SESSION_INDEX_GHOST', 80],
+      ['SIDECAR_CORRUPT', 70],
+    ] as const) {
+      const found = findings.filter((each) => each.code === code);
+      expect([code, found.length, found.reduce((sum, { count }) => sum + count, 0)]).toEqual([code, 51, total]);
+      expect(found.at(-1)).toMatchObject({ subject: null, count: total - 50 });
+    }
   });
 });

@@ -47,4 +47,12 @@ describe('doctor', () => {
     expect(await codes('default')).not.toContain('TRANSCRIPT_ROWS_MISSING');
     expect(await server.error(DOCTOR, { profile: 'nobody' })).toMatchObject({ extensions: { code: 'PROFILE_NOT_FOUND' } });
   });
+
+  it('looks once for all who ask at the same time', async () => {
+    const server = await startInProcess({ home: webUiFixture() });
+    const reports = await Promise.all(Array.from({ length: 5 }, () => server.read(DOCTOR, {})));
+    expect(new Set(reports.map(({ doctor }) => doctor.checkedAt)).size).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect((await server.read(DOCTOR, {})).doctor.checkedAt).not.toBe(reports[0]?.doctor.checkedAt);
+  });
 });

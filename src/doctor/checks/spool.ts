@@ -10,6 +10,7 @@ export const spool: Check = {
   area: 'SPOOL',
   run: async ({ files, profile, now }) => {
     const entries = (await files()).spool;
+    if (entries === null) return [finding('SPOOL_UNREADABLE', profile)];
     const inState = (state: SpoolEntry['state']) => entries.filter((entry) => entry.state === state);
     const waiting = [...inState('PENDING'), ...inState('CLAIMED').filter(({ claimable }) => claimable)];
     const superseded = inState('SUPERSEDED').length;

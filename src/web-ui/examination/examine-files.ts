@@ -3,7 +3,9 @@
  * journals (`spec/webui-sidecars.md` 4.1, 7.1; `spec/webui-recovery.md` 13.1; `spec/live-turns.md` 3.5). A job for another process. Writes
  * nothing; what can't be read is told by other means and left out here.
  */
+import { lstatSync } from 'node:fs';
 import { CaduceusError } from '../../errors.ts';
+import { systemCode } from '../../live/journal/open-journal.ts';
 import { SpoolDirectory } from '../../transcript/spool-directory.ts';
 import type { SpoolEntry } from '../../transcript/spool-entry.ts';
 import { WriteRefused } from '../../write-refused.ts';
@@ -42,14 +44,15 @@ export interface ExaminedSidecar {
 
 export interface FilesExamination {
   readonly backups: readonly ExaminedBackup[];
-  readonly spool: readonly SpoolEntry[];
+  /** Null: its folder can't be listed. */
+  readonly spool: readonly SpoolEntry[] | null;
   readonly sidecars: readonly ExaminedSidecar[];
   readonly runs: readonly ExaminedRun[];
   readonly turns: readonly ExaminedTurns[];
 }
 
 export async function examineFiles({ sessionsDir, home, deep, backups, sessions }: FilesRequest): Promise<FilesExamination> {
-  const spool = new SpoolDirectory(home, { namedProfile: true }).list().entries;
+  const spool = spoolOf(home);
   const nothing = { backups: [], spool, sidecars: [], runs: [], turns: [] };
   if (sessionsDir === null) return nothing;
   const compared = await each(backups, (id) => examineBackup(sessionsDir, id));
@@ -61,6 +64,18 @@ export async function examineFiles({ sessionsDir, home, deep, backups, sessions 
     runs: await examineRuns(sessionsDir),
     turns: await examineTurns(sessionsDir),
   };
+}
+
+function spoolOf(home: string): readonly SpoolEntry[] | null {
+  const spool = new SpoolDirectory(home, { namedProfile: true });
+  try {
+    // Nothing is written to what is no folder of its own.
+    const isOther = lstatSync(spool.folder, { throwIfNoEntry: false })?.isDirectory() === false;
+    return isOther ? null : spool.list().entries;
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return null;
+  }
 }
 
 /** One after the other: whole files are large. Nulls are left out. */
