@@ -30,7 +30,7 @@ export async function doctor(_: unknown, args: DoctorArguments, ctx: Context): P
 }
 
 function lookAt(store: SessionStore, deep: boolean, { services }: Context): Promise<DoctorReport> {
-  const { webUiHome, runs, profiles } = services;
+  const { webUiHome, runs, profiles, onError } = services;
   const sources = doctorSources({
     store,
     storePath: store.path,
@@ -41,5 +41,5 @@ function lookAt(store: SessionStore, deep: boolean, { services }: Context): Prom
     profiles: () => profiles.names(),
     stores: () => profiles.stores(),
   });
-  return examine(sources, { budgetMs: deep ? BUDGETS.deep : BUDGETS.quick });
+  return examine(sources, { budgetMs: deep ? BUDGETS.deep : BUDGETS.quick, onError: (_, error) => onError(error) });
 }

@@ -173,6 +173,7 @@ export async function startServer(
     webUi: new WebUiLiveness({ sessionsDir, runs, now: () => Date.now() / 1000 }),
     webUiHome,
     openSessions: new OpenSessions(webUiHome, config.maxTranscriptMessages),
+    onError,
     version: version(),
     writable: config.allowWrites,
     limits: { maxCost: config.maxCost, maxDepth: config.maxDepth },

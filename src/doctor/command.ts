@@ -14,7 +14,7 @@ import { RUN_JOURNALS } from '../web-ui/examination/examine-journals.ts';
 import { SidecarWatch } from '../web-ui/sidecar-watch.ts';
 import { WebUiHome } from '../web-ui/web-ui-home.ts';
 import { BUDGETS, type DoctorReport, examine } from './examine.ts';
-import { printedReport } from './print-report.ts';
+import { printable, printedReport } from './print-report.ts';
 import { doctorSources } from './sources.ts';
 import { StoreCopies } from './store-copies.ts';
 
@@ -96,7 +96,7 @@ export async function examineHome(config: Config, deep: boolean): Promise<Doctor
       profiles: async () => names,
       stores: () => Promise.all(names.map(open)),
     });
-    return await examine(sources, { budgetMs: deep ? BUDGETS.deep : BUDGETS.quick });
+    return await examine(sources, { budgetMs: deep ? BUDGETS.deep : BUDGETS.quick, onError: sayWhy });
   } finally {
     for (const store of stores.values()) store.close();
     webUiHome.close();
@@ -104,6 +104,11 @@ export async function examineHome(config: Config, deep: boolean): Promise<Doctor
     jobs.close();
     await copies.close();
   }
+}
+
+/** The report itself says which check failed, and not why. */
+function sayWhy(check: string, error: unknown): void {
+  process.stderr.write(`caduceus: the check ${check} failed: ${printable(error instanceof Error ? error.message : String(error))}\n`);
 }
 
 function newStore(config: Config, profile: string, path: string, jobs: JobPool, now: () => number): StateDbStore {
