@@ -21,11 +21,7 @@ const SCHEMA = join(import.meta.dirname, '..', 'schema', 'schema.graphql');
 
 /** Names that other issues bring: a type stands for itself and all its fields. */
 const PENDING: Readonly<Record<string, readonly string[]>> = {
-  'Web UI': [
-    'Mutation.startCompressionRecovery',
-    'Mutation.restoreFromBackup',
-    'Mutation.materializeSidecars',
-  ],
+  'Web UI': ['Mutation.startCompressionRecovery', 'Mutation.restoreFromBackup', 'Mutation.materializeSidecars'],
 };
 
 /** Where the schema differs on purpose, and why. Specifications of behaviour win over the contract (its own header). */
