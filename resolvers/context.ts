@@ -34,6 +34,8 @@ export interface Services {
   readonly maintenance: Maintenance;
   /** Changes stores, one process each. */
   readonly writers: StoreWriters;
+  /** For the log: what went wrong beside an answer that is given all the same. */
+  readonly onError: (error: unknown) => void;
   readonly version: string;
   readonly writable: boolean;
   readonly limits: { readonly maxCost: number; readonly maxDepth: number };

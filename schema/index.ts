@@ -49,6 +49,7 @@ import './new-web-ui-session.ts';
 import './session-marks.ts';
 import './project-changes.ts';
 import './upkeep.ts';
+import './doctor.ts';
 import './recovery.ts';
 import './pending-turn.ts';
 import './session-removal.ts';

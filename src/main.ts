@@ -10,6 +10,7 @@ import { type Context, createContext, type Services } from '../resolvers/context
 import { schema } from '../schema/index.ts';
 import { collapseRepeats } from './collapse-repeats.ts';
 import { type Config, readConfig, SETTINGS } from './config.ts';
+import { addDoctor } from './doctor/command.ts';
 import { CaduceusError } from './errors.ts';
 import { ExportFiles } from './exports/export-files.ts';
 import { JobPool } from './jobs/pool.ts';
@@ -21,6 +22,7 @@ import { StoreWatches } from './live/store-watches.ts';
 import { WebUiTurns } from './live/web-ui-turns.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
 import { type HermesHome, locateHome, ProfileRegistry } from './profiles.ts';
+import { programUrl } from './program-url.ts';
 import { Engine } from './server/engine.ts';
 import { Gate } from './server/gate.ts';
 import { GraphQLHttp } from './server/graphql-http.ts';
@@ -56,6 +58,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     const { auth, ...others } = flags;
     await run({ ...others, ...(auth === false ? { noAuth: true } : {}) });
   });
+  addDoctor(program);
   await program.parseAsync([...argv], { from: 'user' });
 }
 
@@ -170,6 +173,7 @@ export async function startServer(
     webUi: new WebUiLiveness({ sessionsDir, runs, now: () => Date.now() / 1000 }),
     webUiHome,
     openSessions: new OpenSessions(webUiHome, config.maxTranscriptMessages),
+    onError,
     version: version(),
     writable: config.allowWrites,
     limits: { maxCost: config.maxCost, maxDepth: config.maxDepth },
@@ -285,11 +289,6 @@ async function hasStore(config: Config): Promise<boolean> {
   // A home that was named is served as it is, so that a wrong path shows as NOT_FOUND and not as a demo.
   const named = config.home !== SETTINGS.home.fallback(process.env);
   return named || (await exists(join(root, 'state.db'))) || (await exists(join(root, 'profiles')));
-}
-
-/** The file of a child process: TypeScript in a checkout, JavaScript in a build. */
-function programUrl(path: string): URL {
-  return new URL(`${path}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 }
 
 /** A handler for what goes wrong with a folder or file that a flag names. */

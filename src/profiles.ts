@@ -26,6 +26,31 @@ export function locateHome(home: string, platformDefault = join(homedir(), '.her
   return named === null ? { root: home, profile: ROOT_PROFILE } : { root: dirname(dirname(home)), profile: named };
 }
 
+/** Names of all profiles with a folder below the root, the root's first, then by name. */
+export async function profileNames(root: string): Promise<string[]> {
+  try {
+    const entries = await readdir(join(root, 'profiles'), { withFileTypes: true });
+    const names = entries.filter(
+      (entry) => (entry.isDirectory() || entry.isSymbolicLink()) && PROFILE_NAME.test(entry.name) && entry.name !== ROOT_PROFILE,
+    );
+    return [ROOT_PROFILE, ...names.map((entry) => entry.name).sort()];
+  } catch (error) {
+    // A home without named profiles is the usual case; one that can't be listed still has its own store.
+    void error;
+    return [ROOT_PROFILE];
+  }
+}
+
+/** Where the store of a profile lies. */
+export function storePathOf(root: string, profile: string): string {
+  return profile === ROOT_PROFILE ? join(root, 'state.db') : join(root, 'profiles', profile, 'state.db');
+}
+
+/** `hint`: how to find out which there are. */
+export function noSuchProfile(name: string, hint: string): InvalidInput {
+  return new InvalidInput(`There is no profile ${JSON.stringify(name.slice(0, 80))} on this machine. ${hint}`, {}, 'PROFILE_NOT_FOUND');
+}
+
 export class ProfileRegistry {
   readonly home: HermesHome;
   readonly defaultProfile: string;
@@ -40,18 +65,8 @@ export class ProfileRegistry {
   }
 
   /** Names of all profiles with a folder, the root's first, then by name. */
-  async names(): Promise<string[]> {
-    try {
-      const entries = await readdir(join(this.home.root, 'profiles'), { withFileTypes: true });
-      const names = entries.filter(
-        (entry) => (entry.isDirectory() || entry.isSymbolicLink()) && PROFILE_NAME.test(entry.name) && entry.name !== ROOT_PROFILE,
-      );
-      return [ROOT_PROFILE, ...names.map((entry) => entry.name).sort()];
-    } catch (error) {
-      // A home without named profiles is the usual case; one that can't be listed still has its own store.
-      void error;
-      return [ROOT_PROFILE];
-    }
+  names(): Promise<string[]> {
+    return profileNames(this.home.root);
   }
 
   /** The store of a profile; null and undefined mean the default one. Throws `InvalidInput` with PROFILE_NOT_FOUND. */
@@ -59,13 +74,7 @@ export class ProfileRegistry {
     const name = profile ?? this.defaultProfile;
     const known = this.#stores.get(name);
     if (known !== undefined) return known;
-    if (!(await this.names()).includes(name)) {
-      throw new InvalidInput(
-        `There is no profile ${JSON.stringify(name.slice(0, 80))} on this machine. Ask for profiles { name } to see them.`,
-        {},
-        'PROFILE_NOT_FOUND',
-      );
-    }
+    if (!(await this.names()).includes(name)) throw noSuchProfile(name, 'Ask for profiles { name } to see them.');
     return this.#stores.get(name) ?? this.#add(name);
   }
 
@@ -86,8 +95,7 @@ export class ProfileRegistry {
   }
 
   #add(name: string): SessionStore {
-    const { root } = this.home;
-    const store = this.#open(name, name === ROOT_PROFILE ? join(root, 'state.db') : join(root, 'profiles', name, 'state.db'));
+    const store = this.#open(name, storePathOf(this.home.root, name));
     this.#stores.set(name, store);
     return store;
   }

@@ -10,6 +10,7 @@ import type { Page, PageRequest } from './paging.ts';
 import type { SessionHistory } from './session-history.ts';
 import type { DailyUsage, TaskUsage } from './state-db/auxiliary-usage.ts';
 import type { DataWarning } from './state-db/decode.ts';
+import type { StoreExamination } from './state-db/examination/examine-store.ts';
 import type { Family } from './state-db/family.ts';
 import type { EdgeKind } from './state-db/lineage.ts';
 import type { ListQuery, ListTotals } from './state-db/listing.ts';
@@ -32,6 +33,7 @@ import type { ModelUsage, UsageBucket, UsageDimension, UsageFilter } from './sta
 import type { MessageView } from './state-db/visibility.ts';
 import type { HeldRows } from './state-db/write/held-rows.ts';
 import type { ExportRequest, WrittenExport } from './state-db/write-export.ts';
+import type { FilesExamination, FilesRequest } from './web-ui/examination/examine-files.ts';
 import type { OpenAnswer, OpenRequest } from './web-ui/transcript/open-transcripts.ts';
 
 export interface StoredSession extends SessionEntry {
@@ -209,6 +211,11 @@ export interface SessionStore extends SessionHistory {
   transcripts(queries: readonly TranscriptQuery[]): Promise<readonly (StoredTranscript | CaduceusError)[]>;
   /** Transcripts of session files in a folder, each put together with the rows of its session, and of rows alone. */
   openTranscripts(sessionsDir: string, requests: readonly OpenRequest[]): Promise<readonly OpenAnswer[]>;
+
+  /** What is wrong inside the store; `deep` reads all of it, and may take thirty times as long as other reads. */
+  examine(deep: boolean): Promise<StoreExamination>;
+  /** What is wrong with files beside the store, as far as they have to be read whole. */
+  examineFiles(request: FilesRequest): Promise<FilesExamination>;
 
   search(request: SearchRequest): Promise<SearchResult>;
   usage(filter: UsageFilter, groupBy: readonly UsageDimension[]): Promise<readonly UsageBucket[]>;

@@ -39,6 +39,7 @@ async function answer(message: StoreJobMessage): Promise<JobReply> {
           return openTranscripts(connect, job.sessionsDir, job.requests);
         case 'contextDeltas':
         case 'activityScenes':
+        case 'examineFiles':
           return runFileJob(connect, job);
         default:
           return patiently(() => runStoreJob(connect(), job));

@@ -8,6 +8,7 @@ import type { OpenAnswer, OpenRequest } from '../web-ui/transcript/open-transcri
 import { sqlListPage, sqlListTotals } from './beyond-catalogue.ts';
 import type { PlacedSession } from './catalogue.ts';
 import type { StoreConnection } from './connection.ts';
+import { examineStore, type StoreExamination } from './examination/examine-store.ts';
 import { type HistoryJob, type HistoryJobResults, runHistoryJob } from './history-jobs.ts';
 import type { ListQuery, ListTotals } from './listing.ts';
 import { type MessagePageRequest, messageCounts, messagePages, type PagedMessage } from './messages.ts';
@@ -22,6 +23,7 @@ export type StoreJob =
   | { readonly kind: 'usage'; readonly filter: UsageFilter; readonly groupBy: readonly UsageDimension[]; readonly profile: string }
   | { readonly kind: 'list'; readonly query: ListQuery; readonly page: PageRequest; readonly generation: string }
   | { readonly kind: 'counts' }
+  | { readonly kind: 'examine'; readonly deep: boolean }
   | { readonly kind: 'export'; readonly request: ExportRequest }
   | { readonly kind: 'totals'; readonly query: ListQuery }
   | { readonly kind: 'transcripts'; readonly requests: readonly TranscriptRequest[]; readonly largest: number }
@@ -44,6 +46,7 @@ export interface StoreJobResults extends HistoryJobResults, FileJobResults {
   list: Page<PlacedSession>;
   totals: ListTotals;
   counts: StoreCounts;
+  examine: StoreExamination;
   export: WrittenExport | null;
   transcripts: (Transcript | 'TOO_LARGE')[];
   messagePages: Page<PagedMessage>[];
@@ -75,6 +78,8 @@ export function runStoreJob(
       return sqlListPage(connection, job.query, job.page, job.generation);
     case 'counts':
       return storeCounts(connection);
+    case 'examine':
+      return examineStore(connection, job.deep);
     case 'export':
       return writeExport(connection, job.request);
     case 'totals':

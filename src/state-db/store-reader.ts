@@ -54,9 +54,10 @@ export class StoreReader {
     return found;
   }
 
-  protected async job<J extends StoreJob>(job: J, what: string): Promise<ResultOf<J>> {
+  /** `patience`: how many times the usual limit it may take. */
+  protected async job<J extends StoreJob>(job: J, what: string, patience = 1): Promise<ResultOf<J>> {
     if (this.access.isSuspended) throw unreadable('BUSY');
-    const limits: JobLimits = { what, limitMs: this.options.slowReadLimitMs, setting: '--slow-read-limit' };
+    const limits: JobLimits = { what, limitMs: this.options.slowReadLimitMs * patience, setting: '--slow-read-limit' };
     return this.options.jobs.run<ResultOf<J>>(
       { path: this.options.path, strictObserver: this.options.strictObserver, epoch: this.access.epoch, job },
       limits,

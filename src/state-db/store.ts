@@ -14,10 +14,12 @@ import type {
   StoredSession,
   StoreStatus,
 } from '../session-store.ts';
+import type { FilesExamination, FilesRequest } from '../web-ui/examination/examine-files.ts';
 import { auxiliaryScope, auxiliaryUsage, type DailyUsage, dailyUsage, type TaskUsage } from './auxiliary-usage.ts';
 import { familyCatalogue } from './beyond-catalogue.ts';
 import type { Catalogue } from './catalogue.ts';
 import { cronRuns } from './cron-runs.ts';
+import type { StoreExamination } from './examination/examine-store.ts';
 import { type Family, family } from './family.ts';
 import { HistoryStore } from './history-store.ts';
 import { chain, chainAncestors, liveContinuation, resumeTarget } from './lineage.ts';
@@ -39,6 +41,8 @@ import { type ModelUsage, modelUsage, type UsageBucket, type UsageDimension, typ
 import type { ExportRequest, WrittenExport } from './write-export.ts';
 
 const RECENT_TURNS = 20;
+/** What reads everything may take so much longer than other slow reads. */
+export const DEEP_FACTOR = 30;
 /** Rows of several sessions that are read at a time. */
 const MOST_BETWEEN = 2000;
 /** Filters whose totals are kept. */
@@ -208,6 +212,14 @@ export class StateDbStore extends HistoryStore implements SessionStore {
 
   usage(filter: UsageFilter, groupBy: readonly UsageDimension[]): Promise<UsageBucket[]> {
     return this.job({ kind: 'usage', filter, groupBy, profile: this.profile }, 'Adding up the usage');
+  }
+
+  examine(deep: boolean): Promise<StoreExamination> {
+    return this.job({ kind: 'examine', deep }, 'Examining the store', deep ? DEEP_FACTOR : 1);
+  }
+
+  examineFiles(request: FilesRequest): Promise<FilesExamination> {
+    return this.job({ kind: 'examineFiles', request }, 'Examining files', request.deep ? DEEP_FACTOR : 1);
   }
 
   turnLeases(): Promise<Hold[]> {

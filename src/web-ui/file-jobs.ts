@@ -4,6 +4,7 @@
  */
 import { patiently, type StoreConnection } from '../state-db/connection.ts';
 import { isJsonObject } from '../state-db/decode.ts';
+import { examineFiles, type FilesExamination, type FilesRequest } from './examination/examine-files.ts';
 import { epochSeconds, type Fields } from './sidecar/coercions.ts';
 import { LastSidecar, type SidecarReading } from './sidecar/last-sidecar.ts';
 import type { WholeSidecar } from './sidecar/parse-sidecar.ts';
@@ -20,7 +21,8 @@ export interface ScenesKey {
 
 export type FileJob =
   | { readonly kind: 'contextDeltas'; readonly sessionsDir: string; readonly ids: readonly string[]; readonly largest: number }
-  | { readonly kind: 'activityScenes'; readonly sessionsDir: string; readonly asked: readonly ScenesKey[] };
+  | { readonly kind: 'activityScenes'; readonly sessionsDir: string; readonly asked: readonly ScenesKey[] }
+  | { readonly kind: 'examineFiles'; readonly request: FilesRequest };
 
 /** GONE: there is no such file any more. */
 export type FileFailure = 'SIDECAR_CORRUPT' | 'SIDECAR_UNREADABLE' | 'SIDECAR_TOO_LARGE' | 'SIDECAR_GONE' | 'TOO_LARGE';
@@ -47,9 +49,11 @@ export interface ActivityScene {
 export interface FileJobResults {
   contextDeltas: (ContextDelta | FileFailure)[];
   activityScenes: (ActivityScene[] | FileFailure)[];
+  examineFiles: FilesExamination;
 }
 
 export async function runFileJob(connect: () => StoreConnection, job: FileJob): Promise<FileJobResults[FileJob['kind']]> {
+  if (job.kind === 'examineFiles') return examineFiles(job.request);
   return job.kind === 'contextDeltas' ? contextDeltas(connect, job) : activityScenes(job);
 }
 

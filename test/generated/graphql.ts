@@ -259,6 +259,14 @@ export type StoreOfQueryVariables = Exact<{
 
 export type StoreOfQuery = { profile: { store: { health: StoreHealth, problem: string | null, schemaVersion: number | null, sessionCount: number | null, messageCount: number | null, missingColumns: Array<string>, unknownColumns: Array<string>, searchDegraded: boolean } } | null };
 
+export type DoctorQueryVariables = Exact<{
+  profile?: string | null | undefined;
+  deep?: boolean | null | undefined;
+}>;
+
+
+export type DoctorQuery = { doctor: { profile: string, deep: boolean, healthy: boolean, checkedAt: string, findings: Array<{ code: string, severity: string, area: string, message: string, subject: string | null, count: number | null, remedy: string | null }>, checks: Array<{ name: string, area: string, state: string, durationMs: number }> } };
+
 export type FiguresQueryVariables = Exact<{
   profile: string;
 }>;
@@ -492,6 +500,31 @@ export const StoreOfDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<StoreOfQuery, StoreOfQueryVariables>;
+export const DoctorDocument = new TypedDocumentString(`
+    query Doctor($profile: String, $deep: Boolean) {
+  doctor(profile: $profile, deep: $deep) {
+    profile
+    deep
+    healthy
+    checkedAt
+    findings {
+      code
+      severity
+      area
+      message
+      subject
+      count
+      remedy
+    }
+    checks {
+      name
+      area
+      state
+      durationMs
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<DoctorQuery, DoctorQueryVariables>;
 export const FiguresDocument = new TypedDocumentString(`
     query Figures($profile: String!) {
   sessions(

@@ -115,7 +115,7 @@ describe('a pending turn', () => {
     expect(run.recoverableOutput).toEqual({ messages: [{ text: 'The answer is 4' }] });
   });
 
-  it('F37b: may be running', async () => {
+  it('F37: (b) may be running', async () => {
     const server = await home(pending({ pending_started_at: now() - 5 }));
     expect(await turnOf(server)).toMatchObject({ wouldRepair: false, blockedBy: 'WITHIN_GRACE' });
   });
@@ -178,19 +178,19 @@ describe('repairStalePending', () => {
     expect(fileFields(server, 'x').tool_calls).toMatchObject([{ name: 'ls', done: true, assistant_msg_idx: 11 }]);
   });
 
-  it('F37a: raises no alarm over a turn that was completed', async () => {
+  it('F37: (a) raises no alarm over a turn that was completed', async () => {
     const server = await home(pending(), TEN, [...OUTPUT, { event: 'done', payload: {} }]);
     expect(await repair(server)).toMatchObject({ outcome: 'CLEARED_COMPLETED', marker: null, messageCountAfter: 12 });
   });
 
-  it('F37b: leaves a turn that may be running', async () => {
+  it('F37: (b) leaves a turn that may be running', async () => {
     const server = await home(pending({ pending_started_at: now() - 5 }));
     const before = fileText(server, 'x');
     expect(await repair(server)).toMatchObject({ outcome: 'WITHIN_GRACE', applied: false });
     expect(fileText(server, 'x')).toBe(before);
   });
 
-  it('F37c: adds nothing to a turn whose prompt and answer were saved', async () => {
+  it('F37: (c) adds nothing to a turn whose prompt and answer were saved', async () => {
     const started = now() - HOUR;
     const saved = [
       ...TEN,

@@ -15,7 +15,7 @@ const PENDING_KEYS: Readonly<Record<IndexName, readonly [highWater: string, prog
   TRIGRAM: ['fts_rebuild_high_water', 'fts_rebuild_progress'],
   CJK: ['fts_cjk_rebuild_high_water', 'fts_cjk_rebuild_progress'],
 };
-const TRIGGERS_SQL = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'messages'";
+export const TRIGGERS_SQL = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'messages'";
 const SUFFIXES = ['insert', 'delete', 'update'] as const;
 
 export type FtsLayout = 'E' | 'I' | 'X1' | 'X2' | 'X3';
@@ -56,7 +56,12 @@ export function missingTriggers(db: Database.Database, index: IndexName): string
       .all()
       .map(({ name }) => name),
   );
-  return SUFFIXES.map((suffix) => `${FTS_TABLES[index]}_${suffix}`).filter((name) => !present.has(name));
+  return triggerNames(index).filter((name) => !present.has(name));
+}
+
+/** The names of the triggers that keep an index in step. */
+export function triggerNames(index: IndexName): string[] {
+  return SUFFIXES.map((suffix) => `${FTS_TABLES[index]}_${suffix}`);
 }
 
 /** The definitions of the three triggers of an index; null where this layout's are not known. */

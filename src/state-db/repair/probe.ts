@@ -5,17 +5,15 @@
 import type Database from 'better-sqlite3';
 import { WriteRefused } from '../../write-refused.ts';
 import { readShape } from '../columns.ts';
-import { healthOf, isBusy, sqliteCode } from '../health.ts';
+import { isBusy, sqliteCode } from '../health.ts';
 import { FTS_TABLES, lacksTokenizer, presentIndexes } from './fts-tables.ts';
-import { closeUntouched, isDamage, openOwn } from './own-connection.ts';
+import { checkIntegrity, isStructuralFailure, isTelling } from './integrity.ts';
+import { closeUntouched, openOwn } from './own-connection.ts';
 
 /** Problems that are told; all are looked at. */
 const MOST_REPORTED = 3;
 const LONGEST_PROBLEM = 300;
-const FTS_PREFIX = 'messages_fts';
 
-const ROOTS_SQL = 'SELECT name, tbl_name AS owner, rootpage AS root FROM sqlite_master WHERE rootpage > 0';
-const PLAIN_TABLES_SQL = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'messages_fts*' ORDER BY rowid";
 const COUNT_SQL = 'SELECT COUNT(*) FROM sessions';
 
 export interface ProbeOptions {
@@ -51,6 +49,7 @@ export function probeStore(path: string, options: ProbeOptions = {}): ProbeResul
 function probeConnection(db: Database.Database, { writeProbe = false, deep = true }: ProbeOptions): ProbeResult {
   const problems: string[] = [];
   let structural = false;
+  const ask = (sql: string): Record<string, unknown>[] => db.prepare<[], Record<string, unknown>>(sql).all();
   const attempt = (what: string, check: () => void): void => {
     try {
       check();
@@ -58,14 +57,14 @@ function probeConnection(db: Database.Database, { writeProbe = false, deep = tru
       if (isForgiven(error)) return;
       if (!isTelling(error)) throw error;
       problems.push(`${what}: ${error.message}`);
-      if (what === 'integrity_check') structural = healthOf(error) !== 'SCHEMA_MALFORMED' && isDamagedOutsideIndexes(db);
+      if (what === 'integrity_check') structural = isStructuralFailure(ask, error);
     }
   };
   attempt('journal_mode', () => void db.pragma('journal_mode'));
   attempt('integrity_check', () => {
-    const lines = integrityLines(db, deep ? 'integrity_check' : 'quick_check');
-    problems.push(...lines);
-    structural = isStructural(db, lines);
+    const found = checkIntegrity(ask, deep ? 'integrity_check' : 'quick_check');
+    problems.push(...found.lines);
+    structural = found.structural;
   });
   attempt('sessions', () => void db.prepare(COUNT_SQL).get());
   attempt('indexes', () => {
@@ -77,27 +76,6 @@ function probeConnection(db: Database.Database, { writeProbe = false, deep = tru
     problems: problems.slice(0, MOST_REPORTED).map((problem) => problem.slice(0, LONGEST_PROBLEM)),
     structural,
   };
-}
-
-/** The lines of one of SQLite's checks, of the whole store or of one table; none when all is well. */
-function integrityLines(db: Database.Database, check: 'integrity_check' | 'quick_check', table?: string): string[] {
-  const pragma = table === undefined ? check : `${check}("${table.replaceAll('"', '""')}")`;
-  const rows = db.pragma(pragma) as Record<string, unknown>[];
-  return rows
-    .flatMap((row) => Object.values(row))
-    .map(String)
-    .filter((line) => line !== 'ok');
-}
-
-/** The check of the whole breaks off at a full-text index with a damaged page and tells nothing of the rest: that is looked at by itself. */
-function isDamagedOutsideIndexes(db: Database.Database): boolean {
-  try {
-    const tables = db.prepare<[], { name: string }>(PLAIN_TABLES_SQL).all();
-    return tables.some(({ name }) => isStructural(db, integrityLines(db, 'integrity_check', name)));
-  } catch (error) {
-    if (!isTelling(error)) throw error;
-    return true;
-  }
 }
 
 function matchNothing(db: Database.Database, table: string): void {
@@ -131,28 +109,4 @@ function flush(db: Database.Database, table: string): void {
 /** A store that is being made, or an extension that isn't here: no damage. */
 function isForgiven(error: unknown): boolean {
   return lacksTokenizer(error) || (error instanceof Error && /^no such (?:table|column)|has no column named/.test(error.message));
-}
-
-/** Whether the error says something about the store, and not about the machine or another process. */
-function isTelling(error: unknown): error is Error {
-  const code = sqliteCode(error);
-  return isDamage(error) || code === 'SQLITE_ERROR' || code?.startsWith('SQLITE_CONSTRAINT') === true;
-}
-
-/** Whether one of the lines of an integrity check is about something that no full-text index consists of. */
-function isStructural(db: Database.Database, lines: readonly string[]): boolean {
-  const owners = new Map<number, boolean>();
-  if (lines.length > 0) {
-    for (const { name, owner, root } of db.prepare<[], { name: string; owner: string; root: number }>(ROOTS_SQL).all()) {
-      owners.set(root, name.startsWith(FTS_PREFIX) || owner.startsWith(FTS_PREFIX));
-    }
-  }
-  return lines.some((line) => {
-    if (/^(?:\*\*\* in database \w+ \*\*\*\s*)?Freelist/.test(line)) return true;
-    const index = /missing from index (\S+)/.exec(line)?.[1];
-    if (index !== undefined) return !index.startsWith(FTS_PREFIX) && !index.startsWith(`sqlite_autoindex_${FTS_PREFIX}`);
-    const root = /\bTree (\d+)/.exec(line)?.[1];
-    // A root that belongs to nothing known can't be shown to be an index's.
-    return root !== undefined && owners.get(Number(root)) !== true;
-  });
 }
