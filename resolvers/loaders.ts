@@ -3,6 +3,8 @@
  */
 import DataLoader from 'dataloader';
 import { StoreUnreadable } from '../src/errors.ts';
+import { readTurnJournal, type TurnJournal, turnJournalRoot } from '../src/live/journal/turn-journal.ts';
+import { type JournaledTurn, turnsOf } from '../src/live/journal/turns.ts';
 import type { WebUiLiveness } from '../src/live/liveness/web-ui-liveness.ts';
 import type { PageRequest } from '../src/paging.ts';
 import type {
@@ -36,6 +38,12 @@ export type MessagePageKey = MessagesQuery & { readonly page: PageRequest };
 export interface FileKey {
   readonly sessionId: string;
   readonly size: number;
+}
+
+/** What the turn journal of a session says. */
+export interface JournaledTurns extends Omit<TurnJournal, 'events'> {
+  /** The newest first. */
+  readonly turns: readonly JournaledTurn[];
 }
 
 /** What loaders need besides the store. */
@@ -77,6 +85,16 @@ export function createLoaders(store: SessionStore, { webUi, webUiHome, openSessi
         rows.map(([id]) => id),
         rows.map(([, workspace]) => bindings[stored.indexOf(workspace)] ?? null),
       );
+    }, null),
+    turnJournal: byKey<JournaledTurns, null>(async (ids) => {
+      const root = turnJournalRoot(webUiHome.sessionsDir);
+      const found = new Map<string, JournaledTurns>();
+      // One after the other: a list that asks for many must not hold many files in memory.
+      for (const id of ids) {
+        const { events, ...about } = await readTurnJournal(root, id);
+        found.set(id, { ...about, turns: turnsOf(events) });
+      }
+      return found;
     }, null),
     backup: byKey(async (ids) => {
       const backedUp = ids.filter((id) => hasBackup(webUiHome.sessionsDir, id));

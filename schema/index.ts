@@ -27,6 +27,8 @@ import './message.ts';
 import './session-history.ts';
 import './search.ts';
 import './run.ts';
+import './run-events.ts';
+import './journaled-turn.ts';
 import './live.ts';
 import './live-turn.ts';
 import './live-status.ts';

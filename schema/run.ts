@@ -2,11 +2,12 @@ import { int32 } from '../resolvers/numbers.ts';
 import * as resolve from '../resolvers/runs.ts';
 import type { RunSummary } from '../src/live/journal/run-summary.ts';
 import type { Page } from '../src/paging.ts';
+import { inWindow } from '../src/state-db/decode.ts';
 import { builder, pageComplexity } from './builder.ts';
 import { PAGE_DOCS, PageInfo, pageInfo } from './paging.ts';
 import { Session } from './session.ts';
 
-const Run = builder.objectRef<RunSummary>('Run').implement({
+export const Run = builder.objectRef<RunSummary>('Run').implement({
   description: 'One turn that the Web UI ran, as its journal tells.',
   fields: (t) => ({
     runId: t.exposeString('runId', { description: "The Web UI's id; also called stream id." }),
@@ -21,15 +22,20 @@ const Run = builder.objectRef<RunSummary>('Run').implement({
     malformedLines: t.int({ description: 'Lines that are no event of this run.', resolve: (run) => int32(run.malformedLines) ?? 0 }),
     missingEvents: t.int({
       description: 'Numbers below lastSeq that are missing.',
-      resolve: (run) => run.holes.reduce((sum, { from, to }) => sum + to - from + 1, 0),
+      resolve: (run) => int32(run.holes.reduce((sum, { from, to }) => sum + to - from + 1, 0)) ?? 0,
     }),
     openEnd: t.exposeBoolean('openEnd', { description: 'The file ends inside a line: one that is being written, or torn.' }),
-    startedAt: t.field({ type: 'DateTime', nullable: true, description: 'Time of its first event.', resolve: (run) => run.firstCreatedAt }),
+    startedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of its first event.',
+      resolve: (run) => inWindow(run.firstCreatedAt),
+    }),
     lastEventAt: t.field({
       type: 'DateTime',
       nullable: true,
       description: 'Time of its newest event.',
-      resolve: (run) => run.lastCreatedAt,
+      resolve: (run) => inWindow(run.lastCreatedAt),
     }),
     sizeBytes: t.exposeFloat('sizeBytes', { description: 'Bytes of its journal.' }),
   }),

@@ -14,6 +14,7 @@ import type { LiveFrame } from './conversation/frame-group.ts';
 import { ConversationHub, type HubSources } from './conversation/hub.ts';
 import type { LiveOptions } from './conversation/options.ts';
 import { decodeLiveCursor, foreignCursor, type LiveCursor } from './conversation/position.ts';
+import { turnJournalRoot } from './journal/turn-journal.ts';
 import { processLife } from './liveness/process-life.ts';
 import { TurnEvidenceReader } from './liveness/turn-evidence.ts';
 import type { StoreWatches } from './store-watches.ts';
@@ -80,7 +81,7 @@ export class LiveTurns {
     this.#options = options;
     this.#sidecarWatch = options.sidecarWatch ?? new SidecarWatch({ sessionsDir: options.sessionsDir });
     this.#heads = new SidecarHeads(options.sessionsDir);
-    this.#evidence = new TurnEvidenceReader(join(options.sessionsDir, '_turn_journal'));
+    this.#evidence = new TurnEvidenceReader(turnJournalRoot(options.sessionsDir));
   }
 
   get hubs(): readonly ConversationHub[] {

@@ -1,10 +1,7 @@
 /**
  * What is wrong with the files of the Web UI beside each other and beside the store (`spec/webui-sidecars.md` 7.4). Only reads.
  */
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { systemCode } from '../live/journal/open-journal.ts';
-import { deriveTurnStates, readTurnJournal } from '../live/journal/turn-journal.ts';
+import { deriveTurnStates, readTurnJournal, sessionsWithTurnJournals, turnJournalRoot } from '../live/journal/turn-journal.ts';
 import { isJsonObject } from '../state-db/decode.ts';
 import { collapseSpace } from '../state-db/whitespace.ts';
 import { inspectBackup } from './backup.ts';
@@ -61,9 +58,6 @@ export interface AuditedStore {
   readonly webUiSessions: ReadonlyMap<string, number>;
   has(id: string): boolean;
 }
-
-const TURN_JOURNAL = '_turn_journal';
-const SHARD = /^([0-9A-Za-z_-]+)(?:~\d+)?\.jsonl$/;
 
 /** Throws `SidecarUnreadable`, `JournalUnreadable`. */
 export async function auditRecovery(sessionsDir: string, store: AuditedStore | null): Promise<RecoveryAudit> {
@@ -124,8 +118,8 @@ type PendingTurn = Pick<AuditItem, 'sessionId' | 'liveMessages' | 'turnId' | 'ev
 /** Turns that were begun and not ended, whose prompt is not among the user's messages. */
 async function pendingTurns(sessionsDir: string, files: ReadonlySet<string>): Promise<PendingTurn[]> {
   const found: PendingTurn[] = [];
-  const root = join(sessionsDir, TURN_JOURNAL);
-  for (const sessionId of await sessionsWithTurns(root)) {
+  const root = turnJournalRoot(sessionsDir);
+  for (const sessionId of (await sessionsWithTurnJournals(root)).filter(isSidecarId)) {
     const { events } = await readTurnJournal(root, sessionId);
     const open = [...deriveTurnStates(events).states].filter(([, { terminal }]) => !terminal);
     const prompts = new Map(
@@ -153,14 +147,4 @@ function plainText(content: unknown): string {
   if (typeof content === 'string') return collapseSpace(content);
   if (!Array.isArray(content)) return '';
   return collapseSpace(content.map((part) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : '')).join(' '));
-}
-
-async function sessionsWithTurns(root: string): Promise<string[]> {
-  try {
-    const ids = (await readdir(root)).flatMap((name) => SHARD.exec(name)?.[1] ?? []);
-    return [...new Set(ids)].filter(isSidecarId).sort();
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-    return [];
-  }
 }

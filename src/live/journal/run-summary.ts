@@ -203,7 +203,8 @@ export async function listRun(root: string, run: RunName): Promise<ListedRun | n
   return empty === null ? null : { runId: run.runId, firstCreatedAt: null, sizeBytes: empty.size };
 }
 
-async function namesIn(directory: string): Promise<string[]> {
+/** The names in a directory; none when there is no such. Throws `JournalUnreadable`. */
+export async function namesIn(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
   } catch (error) {
