@@ -32,6 +32,7 @@ import './journaled-turn.ts';
 import './live.ts';
 import './live-turn.ts';
 import './live-status.ts';
+import './cache-stats.ts';
 import './lease.ts';
 import './append.ts';
 import './spool.ts';

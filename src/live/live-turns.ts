@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { ROOT_PROFILE } from '../profiles.ts';
+import type { CacheStats } from '../recently-used.ts';
 import type { SessionStore, SessionsEvent } from '../session-store.ts';
 import { readSidecarTail } from '../web-ui/sidecar-head.ts';
 import { SidecarHeads } from '../web-ui/sidecar-heads.ts';
@@ -114,6 +115,10 @@ export class LiveTurns {
         holes: sum(({ holes }) => holes),
       },
     };
+  }
+
+  get caches(): { readonly heads: CacheStats; readonly turns: CacheStats } {
+    return { heads: this.#heads.cache, turns: this.#evidence.cache };
   }
 
   /** Watches of folders that are open now; for tests that nothing leaks. */

@@ -4,6 +4,7 @@
  */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type CacheStats, RecentlyUsed } from '../../recently-used.ts';
 import { cutText } from '../journal/bounded-json.ts';
 import { JournalUnreadable, systemCode } from '../journal/open-journal.ts';
 import { text, word } from '../journal/payload.ts';
@@ -66,7 +67,7 @@ interface Kept {
 
 export class TurnEvidenceReader {
   readonly #root: string;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new RecentlyUsed<Kept>({ most: MOST_SESSIONS });
 
   /** The directory `_turn_journal`. */
   constructor(turnJournalRoot: string) {
@@ -88,17 +89,16 @@ export class TurnEvidenceReader {
     );
   }
 
+  get cache(): CacheStats {
+    return this.#kept.stats;
+  }
+
   async #eventsOf(sessionId: string, signature: string, runId: string): Promise<readonly TurnJournalEvent[]> {
-    const kept = this.#kept.get(sessionId);
-    this.#kept.delete(sessionId);
-    if (kept?.signature === signature && !kept.older.has(runId)) {
-      this.#kept.set(sessionId, kept);
-      return ofRun(kept.events, runId);
-    }
+    const kept = this.#kept.take(sessionId, (known) => known.signature === signature && !known.older.has(runId));
+    if (kept !== null) return ofRun(kept.events, runId);
     const { events } = await readTurnJournal(this.#root, sessionId);
     // What was written while it was read shows in the next signature.
-    this.#kept.set(sessionId, { signature, ...newestRuns(events) });
-    for (const oldest of [...this.#kept.keys()].slice(0, -MOST_SESSIONS)) this.#kept.delete(oldest);
+    this.#kept.keep(sessionId, { signature, ...newestRuns(events) });
     return ofRun(events, runId);
   }
 

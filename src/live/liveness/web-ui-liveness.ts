@@ -3,6 +3,7 @@
  * run under way: for those one look at the sidecar's file is all.
  */
 import { ROOT_PROFILE } from '../../profiles.ts';
+import type { CacheStats } from '../../recently-used.ts';
 import type { Liveness } from '../../state-db/liveness.ts';
 import { SidecarUnreadable } from '../../web-ui/sidecar-file.ts';
 import type { SidecarHead } from '../../web-ui/sidecar-head.ts';
@@ -68,6 +69,10 @@ export class WebUiLiveness {
       if (error instanceof SidecarUnreadable) return null;
       throw error;
     }
+  }
+
+  get caches(): { readonly heads: CacheStats; readonly turns: CacheStats } {
+    return { heads: this.#heads.cache, turns: this.#turns.cache };
   }
 
   async #turnOf(profile: string, sessionId: string, stored: Liveness): Promise<WebUiTurn> {
