@@ -33,6 +33,8 @@ import './live.ts';
 import './live-turn.ts';
 import './live-status.ts';
 import './cache-stats.ts';
+import './message-facts.ts';
+import './sidecar-lag.ts';
 import './lease.ts';
 import './append.ts';
 import './spool.ts';

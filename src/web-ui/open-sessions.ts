@@ -192,7 +192,7 @@ function claudeTranscript(said: readonly object[], { view, sessionIds }: OpenKey
     const record = fileRecord(message, sessionIds[0] ?? '');
     const mark = markOf(message, 'LITERAL');
     hash.update(`${mark} ${record.timestamp}\n`);
-    return { ...record, mark, isOfFile: true, copies: 0, hasPayload: false };
+    return { ...record, mark, isOfFile: true, copies: 0, hasPayload: false, facts: null };
   });
   const replay = view === 'REPLAY' ? replayed(messages) : { messages, repairCount: 0 };
   const revision = hash.digest('base64url').slice(0, REVISION_LENGTH);
