@@ -12,19 +12,24 @@ import { type Page, pageRequest } from '../src/paging.ts';
 import type { StoredSession } from '../src/session-store.ts';
 import type { Context } from './context.ts';
 
+/** A run with the profile that it was asked for in: journals of all profiles lie in one folder. */
+export type Run = RunSummary & { readonly profile: string };
+
 /** Newest first; a page reads the journals of its own runs only. Throws `InvalidInput` for a cursor whose run is gone. */
 export async function runs(
   session: StoredSession,
   args: { first?: number | null | undefined; after?: string | null | undefined },
   ctx: Context,
-): Promise<Page<RunSummary>> {
+): Promise<Page<Run>> {
   const page = pageRequest({ first: args.first, after: args.after });
   const { journalRoot, runs: summaries } = ctx.services;
   const listed = (await listRuns(journalRoot, session.id)).reverse();
   const start = page.after === null ? 0 : startAfter(page.after, session.id, listed);
   const found = await Promise.all(listed.slice(start, start + page.size).map(({ runId }) => summaries.get(session.id, runId)));
   return {
-    items: found.filter((run) => run !== null).map((run) => ({ cursor: encodeCursor('runs', session.id, [run.runId]), node: run })),
+    items: found
+      .filter((run) => run !== null)
+      .map((run) => ({ cursor: encodeCursor('runs', session.id, [run.runId]), node: { ...run, profile: session.profile } })),
     hasNextPage: start + page.size < listed.length,
     hasPreviousPage: start > 0,
   };
@@ -42,9 +47,15 @@ export async function run(
   _: unknown,
   args: { sessionId: string; runId: string; profile?: string | null | undefined },
   ctx: Context,
-): Promise<RunSummary | null> {
-  await ctx.store(args.profile);
-  return ctx.services.runs.get(args.sessionId, args.runId);
+): Promise<Run | null> {
+  const { profile } = await ctx.store(args.profile);
+  const found = await ctx.services.runs.get(args.sessionId, args.runId);
+  return found === null ? null : { ...found, profile };
+}
+
+/** Null where no session has it: what is asked by the way leaves a journal without one. */
+export function sessionOf({ profile, sessionId }: Run, _: unknown, ctx: Context): Promise<StoredSession | null> {
+  return ctx.loaders(profile).session.load(sessionId);
 }
 
 /** A page of a run's events, and the lines up to its end that are none. */

@@ -86,6 +86,18 @@ describe('Run.events', () => {
   });
 });
 
+it('Run tells its newest event and its session, which a run may have outlived', async () => {
+  const query =
+    'query ($session: String!) { run(sessionId: $session, runId: "r2") { lastEvent lastEventId lastSeq missingEvents session { sessionId } } }';
+  expect(await server.read<unknown, { session: string }>(query, { session: 's1' })).toEqual({
+    run: { lastEvent: 'token', lastEventId: 'r2:2', lastSeq: 2, missingEvents: 0, session: { sessionId: 's1' } },
+  });
+  writeJournal({ root: join(server.sessionsDir, '_run_journal'), sessionId: 'gone', runId: 'r2' }, [{ ...token(1, 'x'), seq: 2 ** 52 }]);
+  expect(await server.read<unknown, { session: string }>(query, { session: 'gone' })).toEqual({
+    run: { lastEvent: 'token', lastEventId: `r2:${2 ** 52}`, lastSeq: 2_147_483_647, missingEvents: 2_147_483_647, session: null },
+  });
+});
+
 it('Run.liveMessage is what a run that goes on has written, and nothing of one that has ended', async () => {
   const query = `query ($run: String!) { run(sessionId: "s1", runId: $run) { liveMessage { content reasoning lastEventId lastSeq truncated toolCalls { name } } } }`;
   expect(await server.read<unknown, { run: string }>(query, { run: 'r2' })).toEqual({
