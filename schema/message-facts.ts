@@ -1,6 +1,7 @@
 import { int32 } from '../resolvers/numbers.ts';
 import type { StoredMessage } from '../src/session-store.ts';
-import { type Interruption, type JournalRetry, MOST_RETRIES } from '../src/web-ui/interruption.ts';
+import type { Interruption, JournalRetry } from '../src/web-ui/interruption.ts';
+import { MOST_ATTEMPTS } from '../src/web-ui/recovery/markers.ts';
 import { type MediaSnapshot, type MessageFacts, type MessageTurn, NO_FACTS } from '../src/web-ui/transcript/message-facts.ts';
 import { builder } from './builder.ts';
 import { LiveUsageType } from './live-snapshot.ts';
@@ -43,7 +44,7 @@ export const JournalRetryType = builder.objectRef<JournalRetry>('JournalRetry').
   fields: (t) => ({
     streamId: t.exposeString('streamId', { nullable: true, description: 'The run; without one it gives up at once.' }),
     attempts: t.int({ description: 'Looks so far that found nothing.', resolve: ({ attempts }) => int32(attempts) ?? 0 }),
-    maxAttempts: t.int({ description: 'Looks after which it gives up.', resolve: () => MOST_RETRIES }),
+    maxAttempts: t.int({ description: 'Looks after which it gives up.', resolve: () => MOST_ATTEMPTS }),
     firstSeenAt: t.field({ type: 'DateTime', nullable: true, description: 'When it began to.', resolve: ({ firstSeenAt }) => firstSeenAt }),
     givesUpAt: t.field({
       type: 'DateTime',

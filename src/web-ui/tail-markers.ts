@@ -4,7 +4,7 @@
  */
 import { type Payload, word } from '../live/journal/payload.ts';
 import { inWindow, isJsonObject, parseJson } from '../state-db/decode.ts';
-import { type JournalRetry, queuedRetry } from './interruption.ts';
+import { type JournalRetry, journalRetryOf } from './interruption.ts';
 
 export interface SidecarTail {
   /** Epoch seconds, whole ones as the owner writes them, when the last message is a cancellation marker. */
@@ -45,7 +45,7 @@ export function tailMarkers(text: string): SidecarTail {
       recovered.length === 0 && retry === undefined
         ? null
         : { runId: runId ?? word(retry ?? {}, '_journal_retry_stream_id'), count: recovered.length, pendingRetry: retry !== undefined },
-    retry: queuedRetry(messages),
+    retry: journalRetryOf(messages),
   };
 }
 

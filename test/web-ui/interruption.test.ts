@@ -1,6 +1,6 @@
 /** Markers of interrupted turns, as far as they are read (`spec/webui-recovery.md` 6, 13.1). */
 import { describe, expect, it } from 'vitest';
-import { interruptionOf, queuedRetry } from '../../src/web-ui/interruption.ts';
+import { interruptionOf, journalRetryOf } from '../../src/web-ui/interruption.ts';
 import { tailMarkers } from '../../src/web-ui/tail-markers.ts';
 
 const marker = (more: object = {}) => ({
@@ -37,7 +37,7 @@ describe('a marker', () => {
 
   it('T70: without the flag has no retry, whatever keys are left of one', () => {
     expect(interruptionOf(armed({ _pending_journal_recovery: false }))?.retry).toBeNull();
-    expect(queuedRetry([armed({ _pending_journal_recovery: undefined })])).toBeNull();
+    expect(journalRetryOf([armed({ _pending_journal_recovery: undefined })])).toBeNull();
   });
 
   it('is none by its text', () => {
@@ -56,11 +56,11 @@ describe('a marker', () => {
 
 describe('a queued retry', () => {
   it('is passed over by words of the user and by errors', () => {
-    expect(queuedRetry([answer, armed(), user, { ...answer, _error: true }])).toEqual(RETRY);
+    expect(journalRetryOf([answer, armed(), user, { ...answer, _error: true }])).toEqual(RETRY);
   });
 
   it('T66: is over with a later answer', () => {
-    expect(queuedRetry([armed(), user, answer])).toBeNull();
+    expect(journalRetryOf([armed(), user, answer])).toBeNull();
   });
 
   it('is found in the text of a file', () => {
