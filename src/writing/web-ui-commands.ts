@@ -7,6 +7,7 @@ import { createWebUiSession } from './create-web-ui-session.ts';
 import { importSessionCommand } from './import-session.ts';
 import { PROJECT_COMMANDS } from './project-commands.ts';
 import { recoverWorkspace } from './recover-workspace.ts';
+import { judgeTurns, previewRunOutput, RECOVERY_COMMANDS } from './recovery-commands.ts';
 import { clearPause, collapsePartials, inspectBackups, updateSidecar } from './sidecar-commands.ts';
 import { UPKEEP_COMMANDS } from './upkeep-commands.ts';
 
@@ -21,4 +22,7 @@ export const WEB_UI_COMMANDS = {
   importSession: importSessionCommand,
   createWebUiSession,
   ...UPKEEP_COMMANDS,
+  judgeTurns,
+  previewRunOutput,
+  ...RECOVERY_COMMANDS,
 } as const;
