@@ -56,7 +56,7 @@ const Turn = builder.objectRef<JournaledTurn>('Turn').implement({
     pid: t.exposeFloat('pid', { nullable: true, description: 'The process of the Web UI that ran it; null in files of older versions.' }),
     collisions: t.field({
       type: [End],
-      description: 'Its ends, where more than one was written; the latest counts.',
+      description: 'Its ends, where more than one was written, the first 16; the latest counts.',
       resolve: ({ collisions }) => [...collisions],
     }),
   }),

@@ -173,7 +173,10 @@ export function deriveTurnStates(events: readonly TurnJournalEvent[]): TurnState
     if (event.turnId === null) continue;
     const before = states.get(event.turnId);
     if (before === undefined || event.createdAt >= before.createdAt) states.set(event.turnId, event);
-    if (event.terminal) ends.set(event.turnId, [...(ends.get(event.turnId) ?? []), event]);
+    if (!event.terminal) continue;
+    const own = ends.get(event.turnId);
+    if (own === undefined) ends.set(event.turnId, [event]);
+    else own.push(event);
   }
   const collisions = [...ends].filter(([, each]) => each.length > 1).map(([turnId, each]) => ({ turnId, events: each }));
   return { states, collisions };

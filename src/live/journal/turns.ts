@@ -33,11 +33,14 @@ export interface JournaledTurn {
   readonly content: string | null;
   /** The process that ran it. */
   readonly pid: number | null;
-  /** Its ends, where there are more than one. */
+  /** Its ends, where there are more than one; the first 16. */
   readonly collisions: readonly TurnJournalEvent[];
 }
 
 const LONGEST_CONTENT = 64 * 1024;
+/** Of ids and names, which nobody writes longer. */
+const LONGEST_WORD = 256;
+const MOST_ENDS = 16;
 
 /** The newest first. `events` as `readTurnJournal` gives them. */
 export function turnsOf(events: readonly TurnJournalEvent[]): JournaledTurn[] {
@@ -57,18 +60,22 @@ function turnOf(
   const submitted = lines.find(({ event }) => event === 'submitted');
   const content = submitted === undefined ? null : text(submitted.fields, 'content');
   return {
-    turnId,
-    streamId: lines.find(({ streamId }) => streamId !== null)?.streamId ?? null,
+    turnId: cutText(turnId, LONGEST_WORD),
+    streamId: short(lines.find(({ streamId }) => streamId !== null)?.streamId ?? null),
     state: Object.hasOwn(STATES, latest.event) ? STATES[latest.event as keyof typeof STATES] : 'OTHER',
-    event: latest.event,
+    event: cutText(latest.event, LONGEST_WORD),
     terminal: latest.terminal,
-    reason: word(latest.fields, 'reason'),
+    reason: short(word(latest.fields, 'reason')),
     submittedAt: timeOf(submitted),
     changedAt: timeOf(latest),
     content: content === null ? null : cutText(content, LONGEST_CONTENT),
     pid: lines.findLast(({ pid }) => pid !== null)?.pid ?? null,
-    collisions,
+    collisions: collisions.slice(0, MOST_ENDS),
   };
+}
+
+function short(name: string | null): string | null {
+  return name === null ? null : cutText(name, LONGEST_WORD);
 }
 
 function timeOf(event: TurnJournalEvent | undefined): number | null {

@@ -2,12 +2,13 @@
  * What the turn journal tells of one run (`spec/live-turns.md` 4): lines are found by their stream, because after a rotation the end of a
  * run stands in the files of the child, under a turn id of its own. Files that have not changed are not read again.
  */
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CacheStats, RecentlyUsed } from '../../recently-used.ts';
 import { cutText } from '../journal/bounded-json.ts';
-import { JournalUnreadable, systemCode } from '../journal/open-journal.ts';
+import { systemCode } from '../journal/open-journal.ts';
 import { text, word } from '../journal/payload.ts';
+import { namesIn } from '../journal/run-summary.ts';
 import { pidOfRun, readTurnJournal, type TurnJournalEvent } from '../journal/turn-journal.ts';
 
 export interface TurnEvidence {
@@ -135,15 +136,5 @@ async function fileSignature(path: string): Promise<string> {
   } catch (error) {
     if (systemCode(error) === null) throw error;
     return '';
-  }
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw new JournalUnreadable(error);
   }
 }

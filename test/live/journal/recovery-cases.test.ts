@@ -206,6 +206,14 @@ describe('turns', () => {
     expect(turns[0]?.content).toHaveLength(64 * 1024);
   });
 
+  it('with names that go on for ever are cut', async () => {
+    const long = 'x'.repeat(50_000);
+    const end = turnLine('interrupted', 2, { turn_id: long, stream_id: long, reason: long });
+    const [turn] = turnsOf((await readTurnJournal(turnRoot({ 's1.jsonl': Array(50).fill(end) as object[] }), 's1')).events);
+    expect(JSON.stringify({ ...turn, collisions: [] }).length).toBeLessThan(2000);
+    expect(turn?.collisions).toHaveLength(16);
+  });
+
   it('of a file with more lines than anybody writes the first are read, and it is said', async () => {
     const root = turnRoot({ 's1.jsonl': Array(100_500).fill('{}') as string[] });
     const { events, truncated } = await readTurnJournal(root, 's1');
