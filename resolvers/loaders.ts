@@ -3,6 +3,8 @@
  */
 import DataLoader from 'dataloader';
 import { StoreUnreadable } from '../src/errors.ts';
+import { readTurnJournal, type TurnJournal, turnJournalRoot } from '../src/live/journal/turn-journal.ts';
+import { type JournaledTurn, turnsOf } from '../src/live/journal/turns.ts';
 import type { WebUiLiveness } from '../src/live/liveness/web-ui-liveness.ts';
 import type { PageRequest } from '../src/paging.ts';
 import type {
@@ -21,9 +23,13 @@ import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
 import type { HeldRows } from '../src/state-db/write/held-rows.ts';
 import { hasBackup, type SidecarBackup } from '../src/web-ui/backup.ts';
 import type { ActivityScene, ContextDelta, ScenesKey } from '../src/web-ui/file-jobs.ts';
+import type { JournalRetry } from '../src/web-ui/interruption.ts';
 import type { WorkspaceBinding } from '../src/web-ui/list/workspace-binding.ts';
 import { batches, type OpenKey, type OpenSessions } from '../src/web-ui/open-sessions.ts';
 import { type OwnedProject, projectsOf } from '../src/web-ui/projects/owned-projects.ts';
+import { Limiter } from '../src/web-ui/sidecar/limiter.ts';
+import { SidecarUnreadable } from '../src/web-ui/sidecar-file.ts';
+import { readSidecarTail } from '../src/web-ui/sidecar-head.ts';
 import type { OpenedSession } from '../src/web-ui/transcript/opened-session.ts';
 import type { WebUiHome } from '../src/web-ui/web-ui-home.ts';
 import type { StoreWriters } from '../src/writing/store-writers.ts';
@@ -36,6 +42,12 @@ export type MessagePageKey = MessagesQuery & { readonly page: PageRequest };
 export interface FileKey {
   readonly sessionId: string;
   readonly size: number;
+}
+
+/** What the turn journal of a session says. */
+export interface JournaledTurns extends Omit<TurnJournal, 'events'> {
+  /** The newest first. */
+  readonly turns: readonly JournaledTurn[];
 }
 
 /** What loaders need besides the store. */
@@ -77,6 +89,20 @@ export function createLoaders(store: SessionStore, { webUi, webUiHome, openSessi
         rows.map(([id]) => id),
         rows.map(([, workspace]) => bindings[stored.indexOf(workspace)] ?? null),
       );
+    }, null),
+    journalRetry: byKey<JournalRetry, null>(
+      async (ids) => present(ids, await Promise.all(ids.map((id) => limited.run(() => retryOf(webUiHome, id))))),
+      null,
+    ),
+    turnJournal: byKey<JournaledTurns, null>(async (ids) => {
+      const root = turnJournalRoot(webUiHome.sessionsDir);
+      const found = new Map<string, JournaledTurns>();
+      // One after the other: a list that asks for many must not hold many files in memory.
+      for (const id of ids) {
+        const { events, ...about } = await readTurnJournal(root, id);
+        found.set(id, { ...about, turns: turnsOf(events) });
+      }
+      return found;
     }, null),
     backup: byKey(async (ids) => {
       const backedUp = ids.filter((id) => hasBackup(webUiHome.sessionsDir, id));
@@ -124,6 +150,20 @@ export function createLoaders(store: SessionStore, { webUi, webUiHome, openSessi
     platformMessage: inOrder((keys: readonly PlatformMessageKey[]) => store.platformMessagesExist(keys)),
     around: inOrder((anchors: readonly Anchor[]) => store.messagesAround(anchors, 'CLOCK')),
   };
+}
+
+/** Ends of files that are read at a time. */
+const MOST_TAILS = 8;
+const limited = new Limiter(MOST_TAILS);
+
+/** What can't be read has its own field that says so. */
+async function retryOf({ sessionsDir }: WebUiHome, id: string): Promise<JournalRetry | null> {
+  try {
+    return (await readSidecarTail(sessionsDir, id))?.retry ?? null;
+  } catch (error) {
+    if (error instanceof SidecarUnreadable) return null;
+    throw error;
+  }
 }
 
 function present<V>(ids: readonly string[], values: readonly (V | null)[]): Map<string, V> {

@@ -1,17 +1,27 @@
 import { int32 } from '../resolvers/numbers.ts';
 import * as resolve from '../resolvers/runs.ts';
-import type { RunSummary } from '../src/live/journal/run-summary.ts';
 import type { Page } from '../src/paging.ts';
+import { inWindow } from '../src/state-db/decode.ts';
 import { builder, pageComplexity } from './builder.ts';
 import { PAGE_DOCS, PageInfo, pageInfo } from './paging.ts';
 import { Session } from './session.ts';
 
-export const Run = builder.objectRef<RunSummary>('Run').implement({
+/** What an Int can hold. */
+const MOST = 2_147_483_647;
+
+export const Run = builder.objectRef<resolve.Run>('Run').implement({
   description: 'One turn that the Web UI ran, as its journal tells.',
   fields: (t) => ({
     runId: t.exposeString('runId', { description: "The Web UI's id; also called stream id." }),
     sessionId: t.exposeString('sessionId', { description: 'The session at its start; after a rotation the run goes on under it.' }),
-    lastSeq: t.int({ description: 'Number of its newest event; 0 without any.', resolve: (run) => int32(run.lastSeq) ?? 0 }),
+    session: t.field({ type: Session, nullable: true, description: 'That session; null where there is none.', resolve: resolve.sessionOf }),
+    lastEvent: t.exposeString('lastEvent', { nullable: true, description: 'What its newest event is; null without any.' }),
+    lastEventId: t.id({
+      nullable: true,
+      description: 'The id of that event, as Run.events has it.',
+      resolve: ({ runId, lastSeq }) => (lastSeq === 0 ? null : `${runId}:${lastSeq}`),
+    }),
+    lastSeq: t.int({ description: 'Number of its newest event; 0 without any.', resolve: (run) => Math.min(run.lastSeq, MOST) }),
     eventCount: t.int({ description: 'Different events.', resolve: (run) => int32(run.eventCount) ?? 0 }),
     terminal: t.exposeBoolean('terminal', { description: 'An event says that it is over.' }),
     terminalState: t.exposeString('terminalState', {
@@ -21,21 +31,30 @@ export const Run = builder.objectRef<RunSummary>('Run').implement({
     malformedLines: t.int({ description: 'Lines that are no event of this run.', resolve: (run) => int32(run.malformedLines) ?? 0 }),
     missingEvents: t.int({
       description: 'Numbers below lastSeq that are missing.',
-      resolve: (run) => run.holes.reduce((sum, { from, to }) => sum + to - from + 1, 0),
+      resolve: (run) =>
+        Math.min(
+          run.holes.reduce((sum, { from, to }) => sum + to - from + 1, 0),
+          MOST,
+        ),
     }),
     openEnd: t.exposeBoolean('openEnd', { description: 'The file ends inside a line: one that is being written, or torn.' }),
-    startedAt: t.field({ type: 'DateTime', nullable: true, description: 'Time of its first event.', resolve: (run) => run.firstCreatedAt }),
+    startedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of its first event.',
+      resolve: (run) => inWindow(run.firstCreatedAt),
+    }),
     lastEventAt: t.field({
       type: 'DateTime',
       nullable: true,
       description: 'Time of its newest event.',
-      resolve: (run) => run.lastCreatedAt,
+      resolve: (run) => inWindow(run.lastCreatedAt),
     }),
     sizeBytes: t.exposeFloat('sizeBytes', { description: 'Bytes of its journal.' }),
   }),
 });
 
-const RunEdge = builder.objectRef<{ cursor: string; node: RunSummary }>('RunEdge').implement({
+const RunEdge = builder.objectRef<{ cursor: string; node: resolve.Run }>('RunEdge').implement({
   description: 'A run in a list.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', { description: 'Opaque; give it as `after`.' }),
@@ -43,7 +62,7 @@ const RunEdge = builder.objectRef<{ cursor: string; node: RunSummary }>('RunEdge
   }),
 });
 
-const RunConnection = builder.objectRef<Page<RunSummary>>('RunConnection').implement({
+const RunConnection = builder.objectRef<Page<resolve.Run>>('RunConnection').implement({
   description: 'A page of runs, newest first.',
   fields: (t) => ({
     edges: t.field({

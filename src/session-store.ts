@@ -34,6 +34,7 @@ import type { MessageView } from './state-db/visibility.ts';
 import type { HeldRows } from './state-db/write/held-rows.ts';
 import type { ExportRequest, WrittenExport } from './state-db/write-export.ts';
 import type { FilesExamination, FilesRequest } from './web-ui/examination/examine-files.ts';
+import type { MessageFacts } from './web-ui/transcript/message-facts.ts';
 import type { OpenAnswer, OpenRequest } from './web-ui/transcript/open-transcripts.ts';
 
 export interface StoredSession extends SessionEntry {
@@ -51,6 +52,8 @@ export interface StoredMessage extends MessageRecord {
   readonly opened?: OpenedPlace;
   /** Of a message whose payload was left out on the way here: whether it has one. */
   readonly hasPayload?: boolean;
+  /** What the Web UI keeps beside a message of its files. */
+  readonly facts?: MessageFacts | null;
 }
 
 /** What a message of a transcript knows that files have a part in. Its `rowId` is '' where no row of the store holds it. */

@@ -3,6 +3,7 @@
  * changes are told. Nothing is ever written.
  */
 import { basename } from 'node:path';
+import { type CacheStats, RecentlyUsed } from '../recently-used.ts';
 import { WatchedFolder } from '../web-ui/watched-folder.ts';
 import { mapBounded } from './map-bounded.ts';
 import { MOST_FILES, type ProjectScan, scanProjects, type TranscriptFile } from './project-folders.ts';
@@ -25,6 +26,7 @@ const MOST_WATCHED = 64;
 const MOST_ROWS = 1000;
 /** Characters of messages that are kept for the sessions read last. */
 const MOST_KEPT = 16 * 1024 * 1024;
+const MOST_TRANSCRIPTS = 1000;
 
 interface Known {
   readonly signature: string;
@@ -43,8 +45,8 @@ export class ClaudeCodeCatalogue {
   readonly #sweepMs: number;
   readonly #settleMs: number;
   readonly #mostFiles: number;
-  readonly #known = new Map<string, Known>();
-  readonly #kept = new Map<string, Kept>();
+  readonly #known = new RecentlyUsed<Known>({ most: MOST_ROWS });
+  readonly #kept = new RecentlyUsed<Kept>({ most: MOST_TRANSCRIPTS, mostBytes: MOST_KEPT, sizeOf: ({ size }) => size });
   readonly #listeners = new Set<() => void>();
   readonly #watched = new Map<string, WatchedFolder>();
   #rows: readonly ClaudeCodeRow[] = [];
@@ -68,6 +70,10 @@ export class ClaudeCodeCatalogue {
     return this.#parsed;
   }
 
+  get caches(): { readonly rows: CacheStats; readonly transcripts: CacheStats } {
+    return { rows: this.#known.stats, transcripts: this.#kept.stats };
+  }
+
   /** All transcripts as of now, newest first. Files that did not change are only looked at. The same array while nothing changed. */
   async rows(): Promise<readonly ClaudeCodeRow[]> {
     await this.#refresh();
@@ -81,12 +87,8 @@ export class ClaudeCodeCatalogue {
     const file = this.#files.get(id);
     const row = this.#rows.find((known) => known.id === id);
     if (file === undefined || row === undefined) return null;
-    const kept = this.#kept.get(id);
-    if (kept?.signature === file.signature) {
-      this.#keep(id, kept);
-      return { row, messages: kept.messages };
-    }
-    return this.#read(file);
+    const kept = this.#kept.take(id, ({ signature }) => signature === file.signature);
+    return kept === null ? this.#read(file) : { row, messages: kept.messages };
   }
 
   /** Tells that rows came, went or changed, until the returned function is called. */
@@ -138,8 +140,8 @@ export class ClaudeCodeCatalogue {
   }
 
   async #rowOf(file: TranscriptFile): Promise<ClaudeCodeRow | null> {
-    const known = this.#known.get(file.path);
-    if (known?.signature === file.signature) return known.row;
+    const known = this.#known.take(file.path, ({ signature }) => signature === file.signature);
+    if (known !== null) return known.row;
     return (await this.#read(file))?.row ?? null;
   }
 
@@ -147,29 +149,11 @@ export class ClaudeCodeCatalogue {
     this.#parsed++;
     const transcript = await readTranscript(file);
     // The file may be longer by now than when it was looked at: then the next look reads it again.
-    this.#known.delete(file.path);
-    this.#known.set(file.path, { signature: file.signature, row: transcript?.row ?? null });
-    for (const path of this.#known.keys()) {
-      if (this.#known.size <= MOST_ROWS) break;
-      this.#known.delete(path);
-    }
+    this.#known.keep(file.path, { signature: file.signature, row: transcript?.row ?? null });
     if (transcript === null) return null;
     const size = transcript.messages.reduce((sum, message) => sum + message.content.length, 0);
-    this.#keep(transcript.row.id, { signature: file.signature, messages: transcript.messages, size });
+    this.#kept.keep(transcript.row.id, { signature: file.signature, messages: transcript.messages, size });
     return transcript;
-  }
-
-  /** The last read is the last to go. */
-  #keep(id: string, kept: Kept): void {
-    this.#kept.delete(id);
-    this.#kept.set(id, kept);
-    let total = 0;
-    for (const { size } of this.#kept.values()) total += size;
-    for (const [oldest, { size }] of this.#kept) {
-      if (total <= MOST_KEPT || oldest === id) break;
-      this.#kept.delete(oldest);
-      total -= size;
-    }
   }
 
   #watch({ folders, files }: ProjectScan): void {

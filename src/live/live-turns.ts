@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { ROOT_PROFILE } from '../profiles.ts';
+import type { CacheStats } from '../recently-used.ts';
 import type { SessionStore, SessionsEvent } from '../session-store.ts';
 import { readSidecarTail } from '../web-ui/sidecar-head.ts';
 import { SidecarHeads } from '../web-ui/sidecar-heads.ts';
@@ -14,6 +15,7 @@ import type { LiveFrame } from './conversation/frame-group.ts';
 import { ConversationHub, type HubSources } from './conversation/hub.ts';
 import type { LiveOptions } from './conversation/options.ts';
 import { decodeLiveCursor, foreignCursor, type LiveCursor } from './conversation/position.ts';
+import { turnJournalRoot } from './journal/turn-journal.ts';
 import { processLife } from './liveness/process-life.ts';
 import { TurnEvidenceReader } from './liveness/turn-evidence.ts';
 import type { StoreWatches } from './store-watches.ts';
@@ -80,7 +82,7 @@ export class LiveTurns {
     this.#options = options;
     this.#sidecarWatch = options.sidecarWatch ?? new SidecarWatch({ sessionsDir: options.sessionsDir });
     this.#heads = new SidecarHeads(options.sessionsDir);
-    this.#evidence = new TurnEvidenceReader(join(options.sessionsDir, '_turn_journal'));
+    this.#evidence = new TurnEvidenceReader(turnJournalRoot(options.sessionsDir));
   }
 
   get hubs(): readonly ConversationHub[] {
@@ -113,6 +115,10 @@ export class LiveTurns {
         holes: sum(({ holes }) => holes),
       },
     };
+  }
+
+  get caches(): { readonly heads: CacheStats; readonly turns: CacheStats } {
+    return { heads: this.#heads.cache, turns: this.#evidence.cache };
   }
 
   /** Watches of folders that are open now; for tests that nothing leaks. */

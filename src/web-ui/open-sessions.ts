@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { MOST_MESSAGES } from '../claude-code/transcript-lines.ts';
 import { CaduceusError } from '../errors.ts';
 import { systemCode } from '../live/journal/open-journal.ts';
+import { type CacheStats, RecentlyUsed } from '../recently-used.ts';
 import type { SessionStore } from '../session-store.ts';
 import type { DataWarning } from '../state-db/decode.ts';
 import { signatureOf, signatureText } from './sidecar/read-sidecar.ts';
@@ -51,7 +52,7 @@ const MOST_BYTES_A_JOB = 32 * 1024 * 1024;
 export class OpenSessions {
   readonly largest: number;
   readonly #home: Pick<WebUiHome, 'sessionsDir' | 'claude'>;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new RecentlyUsed<Kept>({ most: MOST_KEPT, mostBytes: MOST_KEPT_SIZE, sizeOf: ({ size }) => size });
   /** By the list that the catalogue gives again while the file is the same. */
   readonly #claude = new WeakMap<object, Map<OpenView, OpenedSession>>();
   #merges = 0;
@@ -67,6 +68,10 @@ export class OpenSessions {
     return this.#merges;
   }
 
+  get cache(): CacheStats {
+    return this.#kept.stats;
+  }
+
   /** In the order of the keys, an error in the place of what can't be opened. A job for all of them unless their files are large. */
   async open(store: SessionStore, keys: readonly OpenKey[]): Promise<(OpenedSession | Error)[]> {
     const isOfStore = keys.some(({ kind }) => kind !== 'CLAUDE_CODE');
@@ -78,10 +83,11 @@ export class OpenSessions {
         found.set(key, await this.#claudeCode(store.profile, key));
         continue;
       }
-      const kept = this.#kept.get(nameOf(store, key));
       const file = key.kind === 'FILE' ? this.#look(key.sessionIds[0] ?? '') : NO_FILE;
-      if (kept !== undefined && kept.stamp === stamp && kept.fileSignature === file.signature) found.set(key, this.#use(store, key, kept));
-      else missing.push({ key, size: file.size });
+      const isGood = (known: Kept) => known.stamp === stamp && known.fileSignature === file.signature;
+      const kept = this.#kept.take(nameOf(store, key), isGood);
+      if (kept === null) missing.push({ key, size: file.size });
+      else found.set(key, kept.opened);
     }
     await Promise.all(batches(missing).map((batch) => this.#openBatch(store, batch, stamp, found)));
     return keys.map((key) => found.get(key) ?? new Error('no answer'));
@@ -100,7 +106,7 @@ export class OpenSessions {
         isInStore: key.isInStore,
         view: key.view,
         largest: MOST_PAGED,
-        known: this.#kept.get(nameOf(store, key))?.opened.revision ?? null,
+        known: this.#kept.peek(nameOf(store, key))?.opened.revision ?? null,
       }),
     );
     try {
@@ -115,7 +121,7 @@ export class OpenSessions {
   #take(store: SessionStore, key: OpenKey, stamp: string, answer: OpenAnswer): OpenedSession | Error {
     if (answer.kind === 'TOO_LARGE') return tooManyToPage();
     if (answer.kind === 'FAILED') return fileProblem(answer.code);
-    const known = this.#kept.get(nameOf(store, key));
+    const known = this.#kept.peek(nameOf(store, key));
     if (answer.kind === 'SAME') {
       if (known === undefined) return new CaduceusError('TOO_BUSY', 'The transcript was dropped while it was looked at. Ask again.');
       return this.#use(store, key, { ...known, stamp, fileSignature: answer.fileSignature });
@@ -125,18 +131,8 @@ export class OpenSessions {
     return this.#use(store, key, { opened, stamp, fileSignature: answer.fileSignature, size: answer.size });
   }
 
-  /** The last used is the last to go. */
   #use(store: SessionStore, key: OpenKey, kept: Kept): OpenedSession {
-    const name = nameOf(store, key);
-    this.#kept.delete(name);
-    this.#kept.set(name, kept);
-    let total = 0;
-    for (const { size } of this.#kept.values()) total += size;
-    for (const [oldest, { size }] of this.#kept) {
-      if ((total <= MOST_KEPT_SIZE && this.#kept.size <= MOST_KEPT) || oldest === name) break;
-      this.#kept.delete(oldest);
-      total -= size;
-    }
+    this.#kept.keep(nameOf(store, key), kept);
     return kept.opened;
   }
 
@@ -196,7 +192,7 @@ function claudeTranscript(said: readonly object[], { view, sessionIds }: OpenKey
     const record = fileRecord(message, sessionIds[0] ?? '');
     const mark = markOf(message, 'LITERAL');
     hash.update(`${mark} ${record.timestamp}\n`);
-    return { ...record, mark, isOfFile: true, copies: 0, hasPayload: false };
+    return { ...record, mark, isOfFile: true, copies: 0, hasPayload: false, facts: null };
   });
   const replay = view === 'REPLAY' ? replayed(messages) : { messages, repairCount: 0 };
   const revision = hash.digest('base64url').slice(0, REVISION_LENGTH);

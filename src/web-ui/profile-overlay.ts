@@ -12,11 +12,12 @@ import { readCronJobNames } from './cron-jobs.ts';
 import { type GatewaySession, readGatewaySessions } from './gateway-sessions.ts';
 import type { Known } from './known-session.ts';
 import { composeList, DEFAULT_REQUEST, type ListInputs } from './list/compose-list.ts';
-import { type ListedRow, sidecarRow } from './list/list-row.ts';
+import type { ListedRow } from './list/list-row.ts';
 import { NO_CONTEXT, type ProjectionContext } from './list/store-projection.ts';
 import type { StoreRows } from './list/store-rows.ts';
 import { ownSidecars } from './own-sidecars.ts';
 import { isSameProfile } from './projects/projects-file.ts';
+import { isSameKnown, savedAlone, savedFiles, tiedIds } from './saved-alone.ts';
 import type { SidecarRow } from './sidecar/sidecar-row.ts';
 import { TerminalCounts } from './terminal-counts.ts';
 import { FileReading, type WebUiFacts, type WebUiHome } from './web-ui-home.ts';
@@ -68,8 +69,12 @@ export class ProfileOverlay implements EntryOverlay {
   /** Some sessions still wait to be counted. */
   #isUncounted = false;
   #store: { readonly version: object; readonly rows: StoreRows } | null = null;
-  #known: ReadonlyMap<string, Known> = new Map();
+  #known = new Map<string, Known>();
   #basis: Basis | null = null;
+  /** Files as of the last saves that were shown without a composition; null: none since the last one. */
+  #shownFiles: WebUiFacts['sidecars'] | null = null;
+  /** Of the last composition; null until it is needed. */
+  #tied: ReadonlySet<string> | null = null;
   /** Of the files by this server, up to the last composition. */
   #changes = 0;
   #context: ProjectionContext = NO_CONTEXT;
@@ -105,9 +110,12 @@ export class ProfileOverlay implements EntryOverlay {
       at + (cost <= (this.#options.quickMs ?? QUICK_MS) ? 0 : Math.max(cost * SHARE, change === 'SAID' ? SAID_MS : 0)) - performance.now();
     if (changes === this.#changes && wait > 0) {
       this.#lookLater(wait);
+      this.#showSaved(basis, stored);
       return;
     }
     this.#changes = changes;
+    this.#shownFiles = null;
+    this.#tied = null;
     this.#basis = basis;
     this.#compose(basis, stored, countUserMessages);
   }
@@ -187,11 +195,50 @@ export class ProfileOverlay implements EntryOverlay {
     if (this.#isUncounted) this.#lookLater(COUNT_MS);
   }
 
+  /** What was saved in sessions that stand by themselves needn't wait until it is time for the whole list. */
+  #showSaved({ facts, stored, ...beside }: Basis, entries: StoredEntries): void {
+    const basis = this.#basis;
+    const rows = this.#store?.rows;
+    if (basis === null || rows === undefined || facts === null || basis.facts === null || this.#isUncounted) return;
+    const shown = this.#shownFiles ?? basis.facts.sidecars;
+    if (
+      shown === facts.sidecars ||
+      stored.shape !== basis.stored.shape ||
+      !isSame({ ...basis.facts, sidecars: null }, { ...facts, sidecars: null })
+    )
+      return;
+    if (beside.gateway !== basis.gateway || beside.cronJobNames !== basis.cronJobNames || beside.profiles !== basis.profiles) return;
+    const saved = savedFiles(shown.rows, facts.sidecars.rows);
+    if (saved === null) return;
+    this.#shownFiles = facts.sidecars;
+    if (saved.length === 0) return;
+    this.#tied ??= tiedIds(this.#known);
+    const ids = new Set(saved.map(({ id }) => id));
+    const now = new Map([...entries.entries()].flatMap((entry) => (ids.has(entry.id) ? [[entry.id, entry] as const] : [])));
+    const changed = savedAlone(this.#known, this.#tied, saved, (file, when) => {
+      const entry = when === 'NOW' ? now.get(file.id) : rows.sessions.get(file.id);
+      const sessions = new Map(entry === undefined ? [] : [[file.id, entry]]);
+      return this.#listOf(facts, basis, { ...rows, sessions }, new Map([[file.id, file]]), new Map()).get(file.id);
+    });
+    for (const [id, known] of changed) this.#known.set(id, known);
+    if (changed.size > 0) for (const listener of [...this.#compositionListeners]) listener([...changed.keys()]);
+  }
+
   #knownOf(facts: WebUiFacts, basis: Basis, stored: StoredEntries, countUserMessages: UserMessageCounter): Map<string, Known> {
     const store = this.#storeRows(stored, countUserMessages);
-    const { settings } = facts;
     const sidecars = ownSidecars(facts.sidecars.rows, this.#options.profile, basis.profiles);
     const claude = new Map(isSameProfile(this.#options.profile, null) ? facts.claude.map((row) => [row.id, row] as const) : []);
+    return this.#listOf(facts, basis, store, sidecars, claude);
+  }
+
+  #listOf(
+    facts: WebUiFacts,
+    basis: Basis,
+    store: StoreRows,
+    sidecars: ReadonlyMap<string, SidecarRow>,
+    claude: ReadonlyMap<string, WebUiFacts['claude'][number]>,
+  ): Map<string, Known> {
+    const { settings } = facts;
     const { rows } = composeList(this.#inputs(facts, basis, store, [...sidecars.values()], claude), {
       ...DEFAULT_REQUEST,
       profile: this.#options.profile,
@@ -265,13 +312,6 @@ function tombstonesOf({ deleted, zeroMessages }: WebUiFacts, id: string): readon
   if (!deleted.has(id)) return zeroMessages.has(id) ? ORPHAN : NO_TOMBSTONES;
   return zeroMessages.has(id) ? BOTH : DELETED;
 }
-
-function isSameKnown(a: Known, b: Known): boolean {
-  const isSameBeside = a.sidecar === b.sidecar && a.claude === b.claude && a.tombstones === b.tombstones;
-  return isSameBeside && ROW_KEYS.every((key) => a.row[key] === b.row[key] || isSame(a.row[key], b.row[key]));
-}
-
-const ROW_KEYS = [...Object.keys(sidecarRow({ id: '' })), 'visibility'] as (keyof ListedRow)[];
 
 /** SAID: only what was said in sessions of the store is another. */
 function changeOf(a: Basis, b: Basis): 'NONE' | 'SAID' | 'MORE' {

@@ -1,18 +1,18 @@
 /**
  * What is wrong with the files of the Web UI beside each other and beside the store (`spec/webui-sidecars.md` 7.4). Only reads.
  */
-import { join } from 'node:path';
-import { deriveTurnStates, readTurnJournal } from '../live/journal/turn-journal.ts';
+import { deriveTurnStates, readTurnJournal, sessionsWithTurnJournals, turnJournalRoot } from '../live/journal/turn-journal.ts';
 import { isJsonObject } from '../state-db/decode.ts';
 import { collapseSpace } from '../state-db/whitespace.ts';
 import { inspectBackup } from './backup.ts';
-import { sessionsWithTurns, TURN_JOURNALS } from './examination/examine-journals.ts';
+
 import { readIndex } from './index-file/index-file.ts';
 import { word } from './sidecar/coercions.ts';
 import { listSidecars } from './sidecar/list-sidecars.ts';
 import { readMetadata } from './sidecar/read-metadata.ts';
 import { readSidecar } from './sidecar/read-sidecar.ts';
 import { isNoSession } from './sidecar/sidecar-row.ts';
+import { isSidecarId } from './sidecar-file.ts';
 import { readTombstones } from './tombstones.ts';
 
 /** Each kind with what may be done about it. */
@@ -119,8 +119,8 @@ type PendingTurn = Pick<AuditItem, 'sessionId' | 'liveMessages' | 'turnId' | 'ev
 /** Turns that were begun and not ended, whose prompt is not among the user's messages. */
 async function pendingTurns(sessionsDir: string, files: ReadonlySet<string>): Promise<PendingTurn[]> {
   const found: PendingTurn[] = [];
-  const root = join(sessionsDir, TURN_JOURNALS);
-  for (const sessionId of await sessionsWithTurns(root)) {
+  const root = turnJournalRoot(sessionsDir);
+  for (const sessionId of (await sessionsWithTurnJournals(root)).filter(isSidecarId)) {
     const { events } = await readTurnJournal(root, sessionId);
     const open = [...deriveTurnStates(events).states].filter(([, { terminal }]) => !terminal);
     const prompts = new Map(

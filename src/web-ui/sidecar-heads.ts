@@ -5,6 +5,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../live/journal/open-journal.ts';
+import { type CacheStats, RecentlyUsed } from '../recently-used.ts';
 import { isSidecarId, SidecarUnreadable, sidecarName, sidecarVersion } from './sidecar-file.ts';
 import { readSidecarHead, type SidecarHead } from './sidecar-head.ts';
 
@@ -14,7 +15,7 @@ const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
 export class SidecarHeads {
   readonly #sessionsDir: string;
-  readonly #kept = new Map<string, SidecarHead>();
+  readonly #kept = new RecentlyUsed<SidecarHead>({ most: MOST_HEADS });
 
   constructor(sessionsDir: string) {
     this.#sessionsDir = sessionsDir;
@@ -23,14 +24,16 @@ export class SidecarHeads {
   /** As `readSidecarHead`. */
   async get(sessionId: string): Promise<SidecarHead | null> {
     const version = await this.#version(sessionId);
-    const kept = this.#kept.get(sessionId);
-    this.#kept.delete(sessionId);
-    if (version === null) return null;
-    const head = kept?.version === version ? kept : await readSidecarHead(this.#sessionsDir, sessionId);
-    if (head === null) return null;
-    this.#kept.set(sessionId, head);
-    for (const oldest of [...this.#kept.keys()].slice(0, -MOST_HEADS)) this.#kept.delete(oldest);
+    const kept = version === null ? null : this.#kept.take(sessionId, (known) => known.version === version);
+    if (kept !== null) return kept;
+    const head = version === null ? null : await readSidecarHead(this.#sessionsDir, sessionId);
+    if (head === null) this.#kept.drop(sessionId);
+    else this.#kept.keep(sessionId, head);
     return head;
+  }
+
+  get cache(): CacheStats {
+    return this.#kept.stats;
   }
 
   async #version(sessionId: string): Promise<string | null> {

@@ -4,6 +4,7 @@
  */
 import { type Payload, word } from '../live/journal/payload.ts';
 import { inWindow, isJsonObject, parseJson } from '../state-db/decode.ts';
+import { type JournalRetry, journalRetryOf } from './interruption.ts';
 
 export interface SidecarTail {
   /** Epoch seconds, whole ones as the owner writes them, when the last message is a cancellation marker. */
@@ -19,9 +20,11 @@ export interface SidecarTail {
     /** The owner will look into the run's journal again. */
     readonly pendingRetry: boolean;
   } | null;
+  /** The owner's next look into a run's journal, as far as it is queued. */
+  readonly retry: JournalRetry | null;
 }
 
-export const NO_MARKERS: SidecarTail = { cancelledAt: null, interruptedAt: null, recovered: null };
+export const NO_MARKERS: SidecarTail = { cancelledAt: null, interruptedAt: null, recovered: null, retry: null };
 
 /**
  * The markers among the last messages: those back to the last answer that is neither recovered nor an error.
@@ -42,6 +45,7 @@ export function tailMarkers(text: string): SidecarTail {
       recovered.length === 0 && retry === undefined
         ? null
         : { runId: runId ?? word(retry ?? {}, '_journal_retry_stream_id'), count: recovered.length, pendingRetry: retry !== undefined },
+    retry: journalRetryOf(messages),
   };
 }
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { boundArgs } from '../../src/live/journal/bounded-json.ts';
 import type { RunName } from '../../src/live/journal/line.ts';
-import { readRunEvents, replayAfter } from '../../src/live/journal/run-events.ts';
+import { replaySession } from '../../src/live/journal/replay.ts';
+import { readRunEvents } from '../../src/live/journal/run-events.ts';
 import { sessionsOfRun, summarizeRun } from '../../src/live/journal/run-summary.ts';
 import { terminalStateOf } from '../../src/live/journal/terminal.ts';
 import { deriveTurnStates, readTurnJournal, type TurnJournalEvent } from '../../src/live/journal/turn-journal.ts';
@@ -190,7 +191,7 @@ async function staleEnd({ args, result }: GoldenJournalCase): Promise<Verdict> {
 
 async function replay({ args, result }: GoldenJournalCase): Promise<Verdict> {
   const sessionId = String(args.session_id);
-  const { status, events } = await replayAfter(runs, sessionId, null, 100);
+  const { status, events } = await replaySession(runs, sessionId, '');
   return verdict({ session_id: sessionId, cursor_run_id: null, cursor_seq: null, status: status.toLowerCase(), events }, result);
 }
 

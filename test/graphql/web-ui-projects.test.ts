@@ -83,7 +83,7 @@ describe('projects', () => {
     expect(await mutate(server, 'deleteProject', { projectId: 'p2' })).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('T68: are never written over when the file is no list', async () => {
+  it('T68: are never written over when the file is no list (T51 of lists)', async () => {
     const server = await startWebUi({});
     writeFileSync(join(server.webUiDir, 'projects.json'), '[{"project_id": "p1", "na');
     for (const [name, input] of Object.entries({

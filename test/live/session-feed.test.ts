@@ -1,4 +1,5 @@
 /** Changes that other programs make to sessions, as frames: what happened, once, in order (`field-cases` F03, F48, F79). */
+import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { followed, message, shown } from '../support/followed-feed.ts';
@@ -47,6 +48,28 @@ describe('F48: what another program does', () => {
       kinds: expect.arrayContaining(['ROTATED']),
     });
     expect(changes.find(({ sessionId }) => sessionId === 'a')).toMatchObject({ conversationId: 'a', kinds: ['ENDED'] });
+  });
+
+  it('T72: a title that changes is told though no row was added', async () => {
+    const { follow, writer } = await followed([S('a', { title: 'Old' }), M('a', { content: 'hello' })]);
+    const feed = await follow();
+    await feed.next();
+    await writer.exec("UPDATE sessions SET title = 'New' WHERE id = 'a'");
+    const frame = await feed.next();
+    expect([shown(frame), frame.changes[0]?.session?.title]).toEqual([['a UPDATED'], 'New']);
+  });
+
+  it('T73: a checkpoint of the log is no change', async () => {
+    const { follow, writer, path } = await followed([S('a'), M('a', { content: 'hello' })]);
+    const feed = await follow();
+    await feed.next();
+    await writer.exec(message('a'));
+    expect(shown(await feed.next())).toEqual(['a MESSAGES']);
+    const before = statSync(path).mtimeMs;
+    await writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    // It did move the log into the store.
+    expect([statSync(`${path}-wal`).size, statSync(path).mtimeMs > before]).toEqual([0, true]);
+    expect(await feed.drain(600)).toEqual([]);
   });
 
   it('that is undone again before anybody looks is no change', async () => {

@@ -10,8 +10,8 @@ import { sidecarText } from '../support/sidecars.ts';
 
 const SIGNATURE = { mtimeNs: 1n, size: 1, ctimeNs: 1n, ino: 1n };
 
-function file(id: string): SidecarRow {
-  const text = sidecarText(id, { title: id }, [{ role: 'user', content: 'x', timestamp: 1_782_000_000 }]);
+function file(id: string, title = id): SidecarRow {
+  const text = sidecarText(id, { title }, [{ role: 'user', content: 'x', timestamp: 1_782_000_000 }]);
   return parseSidecar(Buffer.from(text), id, SIGNATURE).row;
 }
 
@@ -54,7 +54,13 @@ function overlaid(quickMs = -1) {
   const add = () => {
     facts = factsOf(new Map([...FILES, [ADDED.id, ADDED]]));
   };
-  return { home, overlay, settle, add, hasAdded: () => [...overlay.ids()].includes(ADDED.id) };
+  const save = (saved: SidecarRow) => {
+    facts = factsOf(new Map([...facts.sidecars.rows, [saved.id, saved]]));
+  };
+  const set = (change: Partial<WebUiFacts>) => {
+    facts = { ...facts, ...change };
+  };
+  return { home, overlay, settle, add, save, set, hasAdded: () => [...overlay.ids()].includes(ADDED.id) };
 }
 
 /** Each look at the clock takes 10 ms, so that composing the list takes a time that can be told. */
@@ -89,6 +95,37 @@ describe('a change of files', () => {
     await settle();
     expect(hasAdded()).toBe(true);
     stop();
+  });
+
+  it('in a session that stands by itself is shown while the list waits, each save of it, and stays when the list is made', async () => {
+    const { overlay, settle, save } = overlaid();
+    const titles = () => overlay.compose('a', undefined)?.title;
+    const told: string[] = [];
+    overlay.onComposition((ids) => told.push(...ids));
+    await settle();
+    told.length = 0;
+    for (const title of ['One', 'Two']) {
+      save(file('a', title));
+      await settle();
+      expect(titles()).toBe(title);
+    }
+    await settle();
+    expect(told).toEqual(['a', 'a']);
+    clock.now += 1000;
+    await settle();
+    expect([titles(), told]).toEqual(['Two', ['a', 'a']]);
+  });
+
+  it('waits together with whatever else changed beside it', async () => {
+    const { overlay, settle, save, set } = overlaid();
+    await settle();
+    save(file('a', 'New'));
+    set({ deleted: new Set(['x']) });
+    await settle();
+    expect(overlay.compose('a', undefined)?.title).toBe('a');
+    clock.now += 1000;
+    await settle();
+    expect(overlay.compose('a', undefined)?.title).toBe('New');
   });
 
   it('of our own never waits', async () => {

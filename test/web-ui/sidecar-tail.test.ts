@@ -18,7 +18,7 @@ const interrupted = { role: 'assistant', type: 'interrupted', _error: true, time
 const recovered = { role: 'assistant', content: 'part', _recovered_from_run_journal: true, _recovered_stream_id: 'run', timestamp: T + 5 };
 const retry = { ...interrupted, _pending_journal_recovery: true, _journal_retry_stream_id: 'run' };
 
-const nothing = { cancelledAt: null, interruptedAt: null, recovered: null };
+const nothing = { cancelledAt: null, interruptedAt: null, recovered: null, retry: null };
 
 describe.each([
   ['indented', (messages: readonly unknown[]) => JSON.stringify({ messages }, null, 2)],
@@ -44,12 +44,17 @@ describe.each([
     [
       '39: what was recovered',
       [user, answer, { ...user, _recovered: true }, recovered, recovered, interrupted],
-      { cancelledAt: null, interruptedAt: T + 8, recovered: { runId: 'run', count: 3, pendingRetry: false } },
+      { ...nothing, interruptedAt: T + 8, recovered: { runId: 'run', count: 3, pendingRetry: false } },
     ],
     [
       'a repair that is tried again',
       [user, retry],
-      { ...nothing, interruptedAt: T + 8, recovered: { runId: 'run', count: 0, pendingRetry: true } },
+      {
+        ...nothing,
+        interruptedAt: T + 8,
+        recovered: { runId: 'run', count: 0, pendingRetry: true },
+        retry: { streamId: 'run', attempts: 0, firstSeenAt: null, givesUpAt: null },
+      },
     ],
     [
       'messages of any shape',

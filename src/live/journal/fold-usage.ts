@@ -35,6 +35,11 @@ export function foldFinalUsage(step: FoldStep): void {
   change(step, { ...told(step.turn.usage ?? NO_USAGE, counters, counters), final: true }, 'usage');
 }
 
+/** The same counters where they are kept with a message. */
+export function finalUsage(counters: Payload): LiveUsage {
+  return { ...told(NO_USAGE, counters, counters), final: true };
+}
+
 function change(step: FoldStep, usage: LiveUsage, part: string): void {
   const { seq } = step.record;
   if (seq < step.turn.usageSeq) return;

@@ -4,12 +4,13 @@
 import { runJournalPath } from './ids.ts';
 import { type JournalRecord, type MalformedReason, parseLine, recordMarker } from './line.ts';
 import { GAP_RECORDS } from './reorder.ts';
-import { listRuns } from './run-summary.ts';
 import { scanJournal } from './scan.ts';
 import { SeqRanges } from './seq-ranges.ts';
 
 /** A page ends before it holds more than so many bytes of lines, but for its first record. */
 const LONGEST_PAGE = 4 * 1024 * 1024;
+/** Malformed lines that are named; more are only counted. */
+const MOST_MALFORMED = 100;
 
 export interface RunEventsWindow {
   /** Exclusive. */
@@ -27,8 +28,10 @@ export interface MalformedLine {
 
 export interface RunEventsPage {
   readonly records: readonly JournalRecord[];
-  /** Lines that could not be read, as far as the file was read for this page. */
+  /** The first lines that could not be read, as far as the file was read for this page, at most 100. */
   readonly malformed: readonly MalformedLine[];
+  /** All of them. */
+  readonly malformedCount: number;
   /** `afterSeq` of the next page, null when this is the last one. */
   readonly next: number | null;
 }
@@ -54,7 +57,7 @@ export async function readRunEvents(
     for (const line of lines) {
       number++;
       const { record, malformed } = parseLine(line, run);
-      if (malformed !== null) page.malformed.push({ line: number, reason: malformed });
+      if (malformed !== null) page.addMalformed({ line: number, reason: malformed });
       if (record === null || record.seq <= afterSeq || record.seq > maxSeq) continue;
       page.add(record);
       if (page.isFull) break scan;
@@ -64,7 +67,8 @@ export async function readRunEvents(
 }
 
 class Page {
-  readonly malformed: MalformedLine[] = [];
+  readonly #malformed: MalformedLine[] = [];
+  #malformedCount = 0;
   readonly #limit: number;
   readonly #records: JournalRecord[] = [];
   readonly #seen = new SeqRanges();
@@ -78,6 +82,11 @@ class Page {
     if (!this.#seen.add(record.seq)) return;
     this.#records.push(record);
     this.#bytes += heldBytes(record);
+  }
+
+  addMalformed(line: MalformedLine): void {
+    this.#malformedCount++;
+    if (this.#malformed.length < MOST_MALFORMED) this.#malformed.push(line);
   }
 
   /** So far beyond the page that nothing which belongs to it is still to come. */
@@ -95,42 +104,10 @@ class Page {
       records.push(record);
     }
     const next = records.length < sorted.length ? (records.at(-1)?.seq ?? null) : null;
-    return { records, malformed: this.malformed, next };
+    return { records, malformed: this.#malformed, malformedCount: this.#malformedCount, next };
   }
 }
 
 function heldBytes({ bytes, truncated }: JournalRecord): number {
   return truncated ? 0 : bytes;
-}
-
-export interface RunEvent {
-  readonly runId: string;
-  readonly record: JournalRecord;
-}
-
-export type ReplayStatus = 'OK' | 'RUN_MISSING';
-
-/**
- * What came after a record: the rest of its run, then the later runs of the session, at most `limit` records. Without a record nothing
- * is replayed (`spec/webui-recovery.md` 3.9). Holes and damaged lines end no replay here, and its size is bounded by pages.
- */
-export async function replayAfter(
-  root: string,
-  sessionId: string,
-  after: { readonly runId: string; readonly seq: number } | null,
-  limit: number,
-): Promise<{ readonly status: ReplayStatus; readonly events: readonly RunEvent[]; readonly more: boolean }> {
-  if (after === null) return { status: 'OK', events: [], more: false };
-  const runs = await listRuns(root, sessionId);
-  const first = runs.findIndex(({ runId }) => runId === after.runId);
-  if (first === -1) return { status: 'RUN_MISSING', events: [], more: false };
-  const events: RunEvent[] = [];
-  for (const { runId } of runs.slice(first)) {
-    if (events.length >= limit) return { status: 'OK', events, more: true };
-    const afterSeq = runId === after.runId ? after.seq : 0;
-    const page = await readRunEvents(root, sessionId, runId, { afterSeq, limit: limit - events.length });
-    for (const record of page?.records ?? []) events.push({ runId, record });
-    if (page !== null && page.next !== null) return { status: 'OK', events, more: true };
-  }
-  return { status: 'OK', events, more: false };
 }

@@ -3,6 +3,7 @@
  * Reads in chunks; what can't be read as a record is counted, never thrown.
  */
 import { readdir } from 'node:fs/promises';
+import { type CacheStats, RecentlyUsed } from '../../recently-used.ts';
 import { generationOf } from './generation.ts';
 import { journalDirectory, runIdOfFile, runJournalPath } from './ids.ts';
 import { type JournalRecord, parseLine, type RunName, recordMarker } from './line.ts';
@@ -116,7 +117,7 @@ const MOST_SUMMARIES = 128;
 /** Summaries that are read again only when the file has changed (`spec/webui-recovery.md` 3.8). */
 export class RunSummaries {
   readonly #root: string;
-  readonly #kept = new Map<string, { readonly signature: string; readonly summary: RunSummary }>();
+  readonly #kept = new RecentlyUsed<{ readonly signature: string; readonly summary: RunSummary }>({ most: MOST_SUMMARIES });
 
   constructor(root: string) {
     this.#root = root;
@@ -126,18 +127,19 @@ export class RunSummaries {
     const path = runJournalPath(this.#root, sessionId, runId);
     if (path === null) return null;
     const before = await signatureOf(path);
-    const kept = this.#kept.get(path);
-    this.#kept.delete(path);
-    if (before === null) return null;
-    if (kept?.signature === before) {
-      this.#kept.set(path, kept);
-      return kept.summary;
+    if (before === null) {
+      this.#kept.drop(path);
+      return null;
     }
+    const kept = this.#kept.take(path, ({ signature }) => signature === before);
+    if (kept !== null) return kept.summary;
     const summary = await summarizeRun(this.#root, sessionId, runId);
-    if (summary === null || (await signatureOf(path)) !== before) return summary;
-    this.#kept.set(path, { signature: before, summary });
-    for (const oldest of [...this.#kept.keys()].slice(0, -MOST_SUMMARIES)) this.#kept.delete(oldest);
+    if (summary !== null && (await signatureOf(path)) === before) this.#kept.keep(path, { signature: before, summary });
     return summary;
+  }
+
+  get cache(): CacheStats {
+    return this.#kept.stats;
   }
 }
 
@@ -203,7 +205,8 @@ export async function listRun(root: string, run: RunName): Promise<ListedRun | n
   return empty === null ? null : { runId: run.runId, firstCreatedAt: null, sizeBytes: empty.size };
 }
 
-async function namesIn(directory: string): Promise<string[]> {
+/** The names in a directory; none when there is no such. Throws `JournalUnreadable`. */
+export async function namesIn(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
   } catch (error) {

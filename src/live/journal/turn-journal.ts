@@ -9,12 +9,19 @@ import { leadingFields } from './line.ts';
 import type { RawLine } from './line-splitter.ts';
 import { JournalUnreadable, systemCode } from './open-journal.ts';
 import { number, type Payload, word } from './payload.ts';
+import { namesIn } from './run-summary.ts';
 import { scanJournal } from './scan.ts';
 
 /** What can't occur in a session id parts it from the process that wrote the file. */
 const SHARD = /^~(\d+)\.jsonl$/;
+const JOURNAL_NAME = /^([^~]+)(?:~\d+)?\.jsonl$/;
 /** No records are glued here: the owner syncs every line under a lock. */
 const NO_MARKER = '{"event":';
+
+/** The directory of turn journals in the Web UI's folder `sessions`. */
+export function turnJournalRoot(sessionsDir: string): string {
+  return join(sessionsDir, '_turn_journal');
+}
 
 export interface TurnJournalEvent {
   readonly event: string;
@@ -31,25 +38,67 @@ export interface TurnJournalEvent {
 
 export interface TurnJournal {
   readonly events: readonly TurnJournalEvent[];
+  /** The first lines that are no event, at most 100. */
   readonly malformed: readonly { readonly line: number; readonly shard: string }[];
+  /** All of them. */
+  readonly malformedCount: number;
+  /** The files hold more than 64 MiB or 100,000 lines: what comes after was not read. */
+  readonly truncated: boolean;
 }
 
-/** All lines of a session in the order of their times. `root`: the directory `_turn_journal`. Throws `JournalUnreadable`. */
+/** Nobody's session comes near these; a file that was made to would fill the memory. */
+const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_LINES = 100_000;
+const MOST_MALFORMED = 100;
+
+/** The lines of a session in the order of their times. `root`: the directory `_turn_journal`. Throws `JournalUnreadable`. */
 export async function readTurnJournal(root: string, sessionId: string): Promise<TurnJournal> {
-  const events: TurnJournalEvent[] = [];
-  const malformed: { line: number; shard: string }[] = [];
+  const reading = new Reading();
   for (const { name, path, pid } of await shardsOf(root, sessionId)) {
     let line = 0;
     for await (const { lines } of scanJournal(path, NO_MARKER)) {
-      for (const raw of lines) {
-        line++;
-        const fields = fieldsOf(raw);
-        if (fields === 'MALFORMED') malformed.push({ line, shard: name });
-        else if (fields !== 'BLANK') events.push(toEvent(fields, pid));
-      }
+      for (const raw of lines) reading.add(raw, { shard: name, pid, line: ++line });
+      if (reading.isFull) return reading.finish();
     }
   }
-  return { events: events.sort((a, b) => a.createdAt - b.createdAt), malformed };
+  return reading.finish();
+}
+
+class Reading {
+  readonly #events: TurnJournalEvent[] = [];
+  readonly #malformed: { line: number; shard: string }[] = [];
+  #malformedCount = 0;
+  #bytes = 0;
+  #lines = 0;
+
+  get isFull(): boolean {
+    return this.#bytes > MOST_BYTES || this.#lines > MOST_LINES;
+  }
+
+  add(raw: RawLine, { shard, pid, line }: { readonly shard: string; readonly pid: number | null; readonly line: number }): void {
+    if (this.isFull) return;
+    this.#bytes += raw.length;
+    this.#lines++;
+    const fields = fieldsOf(raw);
+    if (fields === 'BLANK') return;
+    if (fields !== 'MALFORMED') {
+      this.#events.push(toEvent(fields, pid));
+      return;
+    }
+    this.#malformedCount++;
+    if (this.#malformed.length < MOST_MALFORMED) this.#malformed.push({ line, shard });
+  }
+
+  finish(): TurnJournal {
+    const events = this.#events.sort((a, b) => a.createdAt - b.createdAt);
+    return { events, malformed: this.#malformed, malformedCount: this.#malformedCount, truncated: this.isFull };
+  }
+}
+
+/** The sessions that have files in the directory: their names up to the first `~`. Throws `JournalUnreadable`. */
+export async function sessionsWithTurnJournals(root: string): Promise<string[]> {
+  const ids = (await namesIn(root)).flatMap((name) => JOURNAL_NAME.exec(name)?.[1] ?? []);
+  return [...new Set(ids)].filter(isSessionId).sort();
 }
 
 interface Shard {
@@ -124,7 +173,10 @@ export function deriveTurnStates(events: readonly TurnJournalEvent[]): TurnState
     if (event.turnId === null) continue;
     const before = states.get(event.turnId);
     if (before === undefined || event.createdAt >= before.createdAt) states.set(event.turnId, event);
-    if (event.terminal) ends.set(event.turnId, [...(ends.get(event.turnId) ?? []), event]);
+    if (!event.terminal) continue;
+    const own = ends.get(event.turnId);
+    if (own === undefined) ends.set(event.turnId, [event]);
+    else own.push(event);
   }
   const collisions = [...ends].filter(([, each]) => each.length > 1).map(([turnId, each]) => ({ turnId, events: each }));
   return { states, collisions };

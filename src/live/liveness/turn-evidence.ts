@@ -2,11 +2,13 @@
  * What the turn journal tells of one run (`spec/live-turns.md` 4): lines are found by their stream, because after a rotation the end of a
  * run stands in the files of the child, under a turn id of its own. Files that have not changed are not read again.
  */
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type CacheStats, RecentlyUsed } from '../../recently-used.ts';
 import { cutText } from '../journal/bounded-json.ts';
-import { JournalUnreadable, systemCode } from '../journal/open-journal.ts';
+import { systemCode } from '../journal/open-journal.ts';
 import { text, word } from '../journal/payload.ts';
+import { namesIn } from '../journal/run-summary.ts';
 import { pidOfRun, readTurnJournal, type TurnJournalEvent } from '../journal/turn-journal.ts';
 
 export interface TurnEvidence {
@@ -66,7 +68,7 @@ interface Kept {
 
 export class TurnEvidenceReader {
   readonly #root: string;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new RecentlyUsed<Kept>({ most: MOST_SESSIONS });
 
   /** The directory `_turn_journal`. */
   constructor(turnJournalRoot: string) {
@@ -88,17 +90,16 @@ export class TurnEvidenceReader {
     );
   }
 
+  get cache(): CacheStats {
+    return this.#kept.stats;
+  }
+
   async #eventsOf(sessionId: string, signature: string, runId: string): Promise<readonly TurnJournalEvent[]> {
-    const kept = this.#kept.get(sessionId);
-    this.#kept.delete(sessionId);
-    if (kept?.signature === signature && !kept.older.has(runId)) {
-      this.#kept.set(sessionId, kept);
-      return ofRun(kept.events, runId);
-    }
+    const kept = this.#kept.take(sessionId, (known) => known.signature === signature && !known.older.has(runId));
+    if (kept !== null) return ofRun(kept.events, runId);
     const { events } = await readTurnJournal(this.#root, sessionId);
     // What was written while it was read shows in the next signature.
-    this.#kept.set(sessionId, { signature, ...newestRuns(events) });
-    for (const oldest of [...this.#kept.keys()].slice(0, -MOST_SESSIONS)) this.#kept.delete(oldest);
+    this.#kept.keep(sessionId, { signature, ...newestRuns(events) });
     return ofRun(events, runId);
   }
 
@@ -135,15 +136,5 @@ async function fileSignature(path: string): Promise<string> {
   } catch (error) {
     if (systemCode(error) === null) throw error;
     return '';
-  }
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw new JournalUnreadable(error);
   }
 }

@@ -2,8 +2,8 @@
  * Reads the Web UI's files on the sessions of a list and settles their liveness (`spec/live-turns.md` 4, 5, 9). Most sessions have no
  * run under way: for those one look at the sidecar's file is all.
  */
-import { join } from 'node:path';
 import { ROOT_PROFILE } from '../../profiles.ts';
+import type { CacheStats } from '../../recently-used.ts';
 import type { Liveness } from '../../state-db/liveness.ts';
 import { SidecarUnreadable } from '../../web-ui/sidecar-file.ts';
 import type { SidecarHead } from '../../web-ui/sidecar-head.ts';
@@ -11,6 +11,7 @@ import { SidecarHeads } from '../../web-ui/sidecar-heads.ts';
 import { JournalUnreadable } from '../journal/open-journal.ts';
 import type { RunSummaries, RunSummary } from '../journal/run-summary.ts';
 import { outcomeOf } from '../journal/terminal.ts';
+import { turnJournalRoot } from '../journal/turn-journal.ts';
 import { processLife } from './process-life.ts';
 import { type OwningRun, sessionLiveness, type WebUiTurn } from './session-liveness.ts';
 import { TurnEvidenceReader } from './turn-evidence.ts';
@@ -44,7 +45,7 @@ export class WebUiLiveness {
     this.#runs = runs;
     this.#now = now;
     this.#heads = new SidecarHeads(sessionsDir);
-    this.#turns = new TurnEvidenceReader(join(sessionsDir, '_turn_journal'));
+    this.#turns = new TurnEvidenceReader(turnJournalRoot(sessionsDir));
   }
 
   /** The liveness of each session of a profile, from what its store says. Files that can't be read are evidence, not an error. */
@@ -68,6 +69,10 @@ export class WebUiLiveness {
       if (error instanceof SidecarUnreadable) return null;
       throw error;
     }
+  }
+
+  get caches(): { readonly heads: CacheStats; readonly turns: CacheStats } {
+    return { heads: this.#heads.cache, turns: this.#turns.cache };
   }
 
   async #turnOf(profile: string, sessionId: string, stored: Liveness): Promise<WebUiTurn> {

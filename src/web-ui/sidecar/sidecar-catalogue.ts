@@ -7,6 +7,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { systemCode } from '../../live/journal/open-journal.ts';
+import { type CacheStats, RecentlyUsed } from '../../recently-used.ts';
 import { isSidecarId, SidecarUnreadable, sidecarName } from '../sidecar-file.ts';
 import type { SidecarWatch } from '../sidecar-watch.ts';
 import { decodeSidecar } from './decode-sidecar.ts';
@@ -53,11 +54,14 @@ const MOST_WHOLE_ROWS = 256;
 export class SidecarCatalogue {
   readonly #options: SidecarCatalogueOptions;
   readonly #reads = new Limiter(MOST_READS);
-  readonly #wholeRows = new Map<string, SidecarRow>();
+  readonly #wholeRows = new RecentlyUsed<SidecarRow>({ most: MOST_WHOLE_ROWS });
   readonly #listeners = new Set<(ids: ReadonlySet<string>) => void>();
   /** Everything as of the last look, duplicates too. */
   #rows = new Map<string, SidecarRow>();
   #snapshot: SidecarSnapshot = { rows: new Map(), ignoredFiles: [], duplicates: [] };
+  /** Files that were looked at and not read, and those that were read. */
+  #kept = 0;
+  #parsed = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #folderTime: bigint | null = null;
   #running: Promise<SidecarSnapshot> | null = null;
@@ -85,14 +89,19 @@ export class SidecarCatalogue {
   async get(id: string): Promise<SidecarRow | null> {
     if (!isSidecarId(id)) return null;
     const signature = this.#look(id);
-    const known = this.#wholeRows.get(id);
-    this.#wholeRows.delete(id);
-    if (signature === null) return null;
-    const row = known !== undefined && isSameSignature(known.signature, signature) ? known : await this.#read(id);
-    if (row === null) return null;
-    this.#wholeRows.set(id, row);
-    for (const oldest of [...this.#wholeRows.keys()].slice(0, -MOST_WHOLE_ROWS)) this.#wholeRows.delete(oldest);
+    const known = signature === null ? null : this.#wholeRows.take(id, (row) => isSameSignature(row.signature, signature));
+    if (known !== null) return known;
+    const row = signature === null ? null : await this.#read(id);
+    if (row === null) this.#wholeRows.drop(id);
+    else this.#wholeRows.keep(id, row);
     return row;
+  }
+
+  /** Rows of lists, which are as many as there are files, and those with everything. */
+  get caches(): { readonly rows: CacheStats; readonly wholeRows: CacheStats } {
+    const { size: entries } = this.#rows;
+    const rows = { entries, bytes: null, cap: null, capBytes: null, hits: this.#kept, misses: this.#parsed, evictions: 0 };
+    return { rows, wholeRows: this.#wholeRows.stats };
   }
 
   /** Calls with the ids whose files came, went or were saved, until the returned function is called. Needs a watch. */
@@ -155,6 +164,8 @@ export class SidecarCatalogue {
       const known = this.#rows.get(id);
       if (known === undefined || signature === null || !isSameSignature(known.signature, signature)) stale.push(id);
     }
+    this.#kept += ids.length - stale.length;
+    this.#parsed += stale.length;
     const read = new Map(await this.#readAll(stale));
     const rows = new Map(
       ids.flatMap((id) => {

@@ -13,6 +13,7 @@ import { signatureOf, signatureText, withSidecar } from '../sidecar/read-sidecar
 import { SidecarUnreadable } from '../sidecar-file.ts';
 import { fileRecord, heldRecord, markOf } from './file-message.ts';
 import type { RowDecision } from './merge-decision.ts';
+import { type MessageFacts, messageFacts } from './message-facts.ts';
 import { type ReconciledTranscript, reconcile, type TranscriptSource } from './reconcile.ts';
 import { rowsOfMessages } from './row-matches.ts';
 import { readRows, rowsOf, type SessionRows } from './session-rows.ts';
@@ -44,6 +45,8 @@ export interface OpenedMessage extends MessageRecord {
   readonly copies: number;
   /** What was sent to the provider is stored, by the file or by a row; it is not told itself. */
   readonly hasPayload: boolean;
+  /** What the Web UI keeps beside it; null where that is nothing. */
+  readonly facts: MessageFacts | null;
 }
 
 export interface OpenedTranscript {
@@ -184,7 +187,15 @@ function openedMessages(found: ReconciledTranscript, sessionId: string, { state,
     const own = fileRecord(message, sessionId);
     const record = row === undefined ? own : isOfFile ? heldRecord(own, row) : row;
     const apiContent = isMessage(message) ? (payloadOf(message) ?? record.apiContent) : null;
-    return { ...record, apiContent, mark: marks[at] ?? '', isOfFile, copies: indexes.length, hasPayload: false };
+    return {
+      ...record,
+      apiContent,
+      mark: marks[at] ?? '',
+      isOfFile,
+      copies: indexes.length,
+      hasPayload: false,
+      facts: messageFacts(message),
+    };
   });
 }
 
@@ -208,7 +219,8 @@ function ofStore(
   records: readonly MessageRecord[],
   { revision, repairCount, warnings }: Pick<OpenedTranscript, 'revision' | 'repairCount' | 'warnings'>,
 ): OpenedTranscript {
-  const messages = records.map((record) => ({ ...record, mark: recordMark(record), isOfFile: false, copies: 1, hasPayload: false }));
+  const of = { isOfFile: false, copies: 1, hasPayload: false, facts: null };
+  const messages = records.map((record) => ({ ...record, mark: recordMark(record), ...of }));
   return {
     kind: 'OPENED',
     revision,
@@ -269,10 +281,10 @@ const NOT_SHOWN = {
   rawCodexMessageItems: null,
 } as const;
 
-function sizeOf(messages: readonly MessageRecord[]): number {
+function sizeOf(messages: readonly Pick<OpenedMessage, 'rawContent' | 'rawToolCalls' | 'reasoning' | 'facts'>[]): number {
   return messages.reduce(
-    (sum, { rawContent, rawToolCalls, reasoning }) =>
-      sum + PER_MESSAGE + lengthOf(rawContent) + lengthOf(rawToolCalls) + lengthOf(reasoning),
+    (sum, { rawContent, rawToolCalls, reasoning, facts }) =>
+      sum + PER_MESSAGE + lengthOf(rawContent) + lengthOf(rawToolCalls) + lengthOf(reasoning) + lengthOf(facts && JSON.stringify(facts)),
     0,
   );
 }

@@ -1,4 +1,6 @@
 /** Ends that no journal tells: cancelled, superseded, crashed, silent (`spec/live-turns.md` 9, 21 cases 33 to 40). */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FollowedTurns, type Reader } from './following.ts';
 import { expectOnce, place, textOf } from './telling.ts';
@@ -91,6 +93,18 @@ describe('a turn that crashes', () => {
     expect(reader.of('LivenessChanged')[0]?.evidence.map(({ code }) => code)).toContain('PROCESS_DEAD');
     await test.looks();
     expect(outcomes(reader)).toHaveLength(1);
+  });
+
+  it('T83: has its end told by evidence, and no line of its journal is written or numbered for it', async () => {
+    const { test, reader } = await running();
+    const journal = () => readFileSync(join(test.ui.sessions, '_run_journal', 's', 'r.jsonl'), 'utf8');
+    const before = journal();
+    await test.restartUi();
+    await reader.until('TurnEnded');
+    expect(outcomes(reader)).toEqual(['r INTERRUPTED CERTAIN']);
+    expect(reader.of('TurnEnded')[0]).toMatchObject({ origin: 'DERIVED' });
+    expect(journal()).toBe(before);
+    expect(readdirSync(join(test.ui.sessions, '_run_journal', 's'))).toEqual(['r.jsonl']);
   });
 
   it('36: stays interrupted, once, whatever the turns behind it leave in the sidecar', async () => {

@@ -2,7 +2,7 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readRunEvents, replayAfter } from '../../../src/live/journal/run-events.ts';
+import { readRunEvents } from '../../../src/live/journal/run-events.ts';
 import { listRuns, RunSummaries, sessionsOfRun, summarizeRun } from '../../../src/live/journal/run-summary.ts';
 import { Following } from '../../support/journal-following.ts';
 import { type JournalEntry, journalLine, journalRoot, type RunPlace, runPath, writeJournal } from '../../support/journal-lines.ts';
@@ -171,21 +171,5 @@ describe('records in pages', () => {
     const page = await readRunEvents(place.root, 's', 'r', { limit: 30 });
     expect(page?.records.length).toBe(20);
     expect(page?.next).toBe(20);
-  });
-
-  it('a replay goes on in the run and in those after it, past holes and damage', async () => {
-    const place = newPlace();
-    writeJournal({ ...place, runId: 'a' }, [token(1, 10), token(2, 11)]);
-    writeJournal({ ...place, runId: 'b' }, [token(1, 20), token(3, 21)], 'damaged\n');
-    writeJournal({ ...place, runId: 'c' }, [token(1, 30)]);
-    const replay = async (after: { runId: string; seq: number } | null, limit = 100) => {
-      const { status, events, more } = await replayAfter(place.root, 's', after, limit);
-      return [status, events.map(({ runId, record }) => `${runId}${record.seq}`).join(' '), more];
-    };
-    expect(await replay({ runId: 'a', seq: 1 })).toEqual(['OK', 'a2 b1 b3 c1', false]);
-    expect(await replay({ runId: 'b', seq: 1 }, 1)).toEqual(['OK', 'b3', true]);
-    expect(await replay({ runId: 'c', seq: 1 })).toEqual(['OK', '', false]);
-    expect(await replay({ runId: 'gone', seq: 1 })).toEqual(['RUN_MISSING', '', false]);
-    expect(await replay(null)).toEqual(['OK', '', false]);
   });
 });

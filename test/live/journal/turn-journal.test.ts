@@ -42,9 +42,9 @@ describe('the turn journal', () => {
       { line: 2, shard: 's~20.jsonl' },
       { line: 4, shard: 's~20.jsonl' },
     ]);
-    expect(await readTurnJournal(root, 'none')).toEqual({ events: [], malformed: [] });
-    expect(await readTurnJournal(root, '../s')).toEqual({ events: [], malformed: [] });
-    expect(await readTurnJournal('/nowhere', 's')).toEqual({ events: [], malformed: [] });
+    expect(await readTurnJournal(root, 'none')).toEqual({ events: [], malformed: [], malformedCount: 0, truncated: false });
+    expect(await readTurnJournal(root, '../s')).toEqual({ events: [], malformed: [], malformedCount: 0, truncated: false });
+    expect(await readTurnJournal('/nowhere', 's')).toEqual({ events: [], malformed: [], malformedCount: 0, truncated: false });
   });
 
   it('the latest event is a turn’s state, of equal times the later line; two ends are a collision', async () => {
