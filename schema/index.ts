@@ -51,5 +51,7 @@ import './project-changes.ts';
 import './upkeep.ts';
 import './session-removal.ts';
 import './session-backing.ts';
+import './lost-files.ts';
+import './restoring.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

@@ -27,9 +27,6 @@ const PENDING: Readonly<Record<string, readonly string[]>> = {
     'Mutation.repairStalePending',
     'Mutation.retryJournalRecovery',
     'Mutation.syncSidecarFromStateDb',
-    'Mutation.startCompressionRecovery',
-    'Mutation.restoreFromBackup',
-    'Mutation.materializeSidecars',
   ],
   doctor: ['Query.doctor', 'DoctorReport', 'Finding'],
 };

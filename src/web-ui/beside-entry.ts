@@ -130,8 +130,9 @@ function inStore(beside: Beside): Beside {
 /** The entry of a session that the store does not have. `parentIsSnapshot`: it goes on where a file that was compressed ends. */
 export function outsideEntry(known: Known, parentIsSnapshot: boolean): SessionEntry {
   const { row, sidecar } = known;
-  // What has a parent in another file and is no continuation is a conversation of its own.
-  const branchedFrom = row.parentSessionId !== null && !parentIsSnapshot ? row.parentSessionId : null;
+  // What has a parent in another file and is no continuation, or a focused one, is a conversation of its own.
+  const continues = parentIsSnapshot && (sidecar?.compressionRecovery.sourceSessionId ?? null) === null;
+  const branchedFrom = row.parentSessionId !== null && !continues ? row.parentSessionId : null;
   const record = decodeSession({
     id: row.id,
     source: sourceOf(row),
