@@ -67,6 +67,8 @@ export async function startCompressionRecovery(
   const { profile } = await ctx.store(args.profile);
   if (!isAnswered(ctx, args)) {
     const source = await requireFile(ctx, profile, sessionId);
+    // The Web UI may have begun one just now.
+    ctx.services.webUiHome.invalidate();
     const childId = await ctx.loaders(profile).recoveryChild.load(sessionId);
     if (childId !== null && isExhausted(source.compressionRecovery))
       return { created: false, sessionId: childId, sourceSessionId: sessionId, action: FOCUSED_CONTINUATION, profile, clientMutationId };
@@ -82,6 +84,8 @@ async function isBusy(ctx: Context, profile: string, sessionId: string): Promise
 
 /** Sessions whose files name a run that goes on; of other profiles all whose files name one. */
 async function busyIds(ctx: Context, profile: string): Promise<string[]> {
+  // A turn may have begun just now.
+  ctx.services.webUiHome.invalidate();
   const facts = await ctx.services.webUiHome.facts();
   const isOwn = ownProfile(profile, await ctx.services.profiles.names());
   const named = [...(facts?.sidecars.rows.values() ?? [])].filter(({ activeStreamId }) => activeStreamId !== null);
