@@ -3,7 +3,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { TestServer } from '../support/server.ts';
-import { type Fields, sidecarPath, sidecarText } from '../support/sidecars.ts';
+import { type Fields, saveSidecar, sidecarPath, sidecarText } from '../support/sidecars.ts';
 import { M, type Row, S } from '../support/stores.ts';
 import { everythingIn } from '../support/web-ui-folder.ts';
 import { fileFields, MESSAGES, mutate, startWebUi } from '../support/web-ui-server.ts';
@@ -141,7 +141,7 @@ describe('backups', () => {
     });
     expect(await mutate(server, 'restoreFromBackup', { sessionId: 'nobody' }, fields)).toMatchObject({ code: 'NOT_FOUND' });
     const running = { active_stream_id: 'r', pending_user_message: 'go', pending_started_at: Date.now() / 1000 };
-    writeFileSync(sidecarPath(server.sessionsDir, 'x'), sidecarText('x', running, MESSAGES.slice(0, 1)));
+    saveSidecar(server.sessionsDir, 'x', sidecarText('x', running, MESSAGES.slice(0, 1)));
     expect(await mutate(server, 'restoreFromBackup', { sessionId: 'x' }, fields)).toMatchObject({ code: 'SESSION_BUSY' });
     const left = await mutate(server, 'repairSafe', {}, 'repaired restoredIds left { sessionId reason } clean after { status }');
     expect(left).toMatchObject({ repaired: 1, restoredIds: ['lost'], left: [{ sessionId: 'x', reason: 'SESSION_BUSY' }], clean: false });
