@@ -21,13 +21,6 @@ const SCHEMA = join(import.meta.dirname, '..', 'schema', 'schema.graphql');
 
 /** Names that other issues bring: a type stands for itself and all its fields. */
 const PENDING: Readonly<Record<string, readonly string[]>> = {
-  'Web UI': [
-    'Session.pendingTurn',
-    'PendingTurn',
-    'Mutation.repairStalePending',
-    'Mutation.retryJournalRecovery',
-    'Mutation.syncSidecarFromStateDb',
-  ],
   doctor: ['Query.doctor', 'DoctorReport', 'Finding'],
 };
 

@@ -8,6 +8,7 @@ import { importSessionCommand } from './import-session.ts';
 import { materializeSidecars } from './materialize-sidecars.ts';
 import { PROJECT_COMMANDS } from './project-commands.ts';
 import { recoverWorkspace } from './recover-workspace.ts';
+import { judgeTurns, previewRunOutput, RECOVERY_COMMANDS } from './recovery-commands.ts';
 import { repairSafe } from './repair-safe.ts';
 import { restoreFromBackup } from './restore-from-backup.ts';
 import { clearPause, collapsePartials, inspectBackups, updateSidecar } from './sidecar-commands.ts';
@@ -29,4 +30,7 @@ export const WEB_UI_COMMANDS = {
   repairSafe,
   startCompressionRecovery,
   ...UPKEEP_COMMANDS,
+  judgeTurns,
+  previewRunOutput,
+  ...RECOVERY_COMMANDS,
 } as const;
