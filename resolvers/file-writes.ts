@@ -10,6 +10,7 @@ import { WriteRefused } from '../src/write-refused.ts';
 import type { CommandInput, CommandName, CommandResult } from '../src/writing/commands.ts';
 import { findReceipt } from '../src/writing/receipts.ts';
 import type { Context } from './context.ts';
+import { sidecarMissing, unlessGone } from './lost-files.ts';
 import { type WriteArguments, type WritePayload, write } from './writes.ts';
 
 /** Runs a command on files. Throws `WriteRefused`. */
@@ -46,12 +47,17 @@ export async function filesOf(ctx: Context, profile: string, ids: readonly strin
   return rows.flatMap((row) => (row !== null && isOwn(row.profile) ? [row] : []));
 }
 
-/** Throws NOT_FOUND for a session that is nowhere in the profile, SIDECAR_MISSING for one that only the store has. */
+/**
+ * Throws NOT_FOUND for a session that is nowhere in the profile or was deleted in the Web UI, SIDECAR_MISSING for one that only the store has:
+ * `materialisable` says whether `materializeSidecars` makes its file.
+ */
 export async function requireFile(ctx: Context, profile: string, sessionId: string): Promise<SidecarRow> {
   const [row] = await filesOf(ctx, profile, [sessionId]);
   if (row !== undefined) return row;
   const stored = await ctx.loaders(profile).session.load(sessionId);
-  throw new WriteRefused(stored === null ? 'NOT_FOUND' : 'SIDECAR_MISSING');
+  if (stored === null) throw new WriteRefused('NOT_FOUND');
+  if (unlessGone(stored) === null) throw new WriteRefused('NOT_FOUND', 'It was deleted in the Web UI.', { details: { reason: 'DELETED' } });
+  throw new WriteRefused('SIDECAR_MISSING', '', { details: { materialisable: await sidecarMissing(stored, undefined, ctx) } });
 }
 
 /** Throws NOT_FOUND for a project that is not the profile's. */

@@ -22,12 +22,14 @@ import type { PlatformMessageKey } from '../src/state-db/message-facts.ts';
 import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
 import type { HeldRows } from '../src/state-db/write/held-rows.ts';
 import { hasBackup, type SidecarBackup } from '../src/web-ui/backup.ts';
+import { type CompressionFamilies, compressionFamilies } from '../src/web-ui/compression-recovery.ts';
 import type { ActivityScene, ContextDelta, ScenesKey } from '../src/web-ui/file-jobs.ts';
 import type { JournalRetry } from '../src/web-ui/interruption.ts';
 import type { WorkspaceBinding } from '../src/web-ui/list/workspace-binding.ts';
 import { batches, type OpenKey, type OpenSessions } from '../src/web-ui/open-sessions.ts';
 import { type OwnedProject, projectsOf } from '../src/web-ui/projects/owned-projects.ts';
 import { Limiter } from '../src/web-ui/sidecar/limiter.ts';
+import type { SidecarRow } from '../src/web-ui/sidecar/sidecar-row.ts';
 import { SidecarUnreadable } from '../src/web-ui/sidecar-file.ts';
 import { readSidecarTail } from '../src/web-ui/sidecar-head.ts';
 import type { OpenedSession } from '../src/web-ui/transcript/opened-session.ts';
@@ -78,6 +80,11 @@ export function createLoaders(store: SessionStore, { webUi, webUiHome, openSessi
       return new Map(facts === null ? [] : projectsOf(facts, store.profile).map((project) => [project.id, project]));
     }, null),
     sidecar: byKey(async (ids) => present(ids, await Promise.all(ids.map((id) => webUiHome.sidecars.get(id)))), null),
+    // As the lists have it: no file is read for it.
+    sidecarRow: byKey(async () => (await webUiHome.facts())?.sidecars.rows ?? new Map<string, SidecarRow>(), null),
+    indexed: byKey(async () => (await webUiHome.index()).rows, null),
+    recoveryChild: byKey((ids) => ofFamilies(ids, webUiHome, (families, id) => families.focusedContinuation(id)), null),
+    continuation: byKey((ids) => ofFamilies(ids, webUiHome, (families, id) => families.continuation(id)), null),
     workspaceBinding: byKey<WorkspaceBinding, null>(async (ids) => {
       const found = await Promise.all(ids.map(async (id) => [id, await webUiHome.sidecars.get(id)] as const));
       const rows = found.flatMap(([id, row]) => (row === null ? [] : [[id, row.workspace] as const]));
@@ -164,6 +171,20 @@ async function retryOf({ sessionsDir }: WebUiHome, id: string): Promise<JournalR
     if (error instanceof SidecarUnreadable) return null;
     throw error;
   }
+}
+
+async function ofFamilies(
+  ids: readonly string[],
+  home: WebUiHome,
+  find: (families: CompressionFamilies, id: string) => string | null,
+): Promise<Map<string, string>> {
+  const facts = await home.facts();
+  if (facts === null) return new Map();
+  const families = compressionFamilies(facts.sidecars.rows);
+  return present(
+    ids,
+    ids.map((id) => find(families, id)),
+  );
 }
 
 function present<V>(ids: readonly string[], values: readonly (V | null)[]): Map<string, V> {

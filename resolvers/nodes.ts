@@ -6,6 +6,7 @@ import type { StoredMessage, StoredSession } from '../src/session-store.ts';
 import type { OwnedProject } from '../src/web-ui/projects/owned-projects.ts';
 import type { Context } from './context.ts';
 import { decodeNodeId, type NodeType } from './global-id.ts';
+import { unlessGone } from './lost-files.ts';
 import { fileMessage } from './opened.ts';
 import type { Profile } from './stores.ts';
 
@@ -22,7 +23,7 @@ export async function node(_: unknown, args: { id: string }, ctx: Context): Prom
   const loaders = ctx.loaders(key.profile);
   if (key.type === 'Profile') return { nodeType: 'Profile', name: key.profile };
   if (key.type === 'Project') return tagged('Project', await loaders.project.load(key.id));
-  if (key.type === 'Session') return tagged('Session', await loaders.session.load(key.id));
+  if (key.type === 'Session') return tagged('Session', unlessGone(await loaders.session.load(key.id)));
   const message = /^\d{1,19}$/.test(key.id) ? await loaders.message.load(key.id) : await fileMessage(key.id, key.profile, ctx);
   return tagged('Message', message);
 }

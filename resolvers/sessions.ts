@@ -17,6 +17,7 @@ import {
   type SurfaceCounts,
 } from '../src/state-db/listing.ts';
 import type { Context } from './context.ts';
+import { unlessGone } from './lost-files.ts';
 
 export interface SessionsArguments extends PageArguments {
   readonly profile?: string | null | undefined;
@@ -59,7 +60,7 @@ export async function session(
   ctx: Context,
 ): Promise<StoredSession | null> {
   const store = await ctx.store(args.profile);
-  return ctx.loaders(store.profile).session.load(args.sessionId);
+  return unlessGone(await ctx.loaders(store.profile).session.load(args.sessionId));
 }
 
 export async function resolveSession(
@@ -73,7 +74,7 @@ export async function resolveSession(
   if (found.kind === 'AMBIGUOUS') {
     throw new InvalidInput('Several sessions start like this. Give more of the id.', { candidates: found.candidates }, 'AMBIGUOUS_ID');
   }
-  if (args.followTip === false) return found.session;
+  if (args.followTip === false || unlessGone(found.session) === null) return unlessGone(found.session);
   return (await ctx.loaders(store.profile).conversation.load(found.session.id))?.tip ?? found.session;
 }
 

@@ -59,5 +59,7 @@ import './recovery.ts';
 import './pending-turn.ts';
 import './session-removal.ts';
 import './session-backing.ts';
+import './lost-files.ts';
+import './restoring.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

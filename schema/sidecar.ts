@@ -160,7 +160,7 @@ const WakeupPause = builder.objectRef<SidecarWakeupPause>('WakeupPause').impleme
   }),
 });
 
-const Backup = builder.objectRef<SidecarBackup>('SidecarBackup').implement({
+export const Backup = builder.objectRef<SidecarBackup>('SidecarBackup').implement({
   description: "The copy that a save with fewer messages left beside a session's file.",
   fields: (t) => ({
     recommendation: t.exposeString('recommendation', { description: 'RESTORE: it is the better copy. NO_ACTION: it is not.' }),

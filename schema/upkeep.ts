@@ -173,7 +173,7 @@ const AuditFinding = builder.objectRef<resolve.AuditFinding>('WebUiFinding').imp
   }),
 });
 
-const Audit = builder.objectRef<resolve.Audit>('WebUiAudit').implement({
+export const Audit = builder.objectRef<resolve.Audit>('WebUiAudit').implement({
   description: "What is wrong with the Web UI's files beside each other and beside the rows of the profile's store. Changes nothing.",
   fields: (t) => ({
     status: t.exposeString('status', { description: 'OK, WARN, or NEEDS_MANUAL_REVIEW.' }),

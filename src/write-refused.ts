@@ -114,9 +114,7 @@ export const REFUSALS = {
   TRANSCRIPT_WOULD_BE_EMPTIED: refusal('The session has messages and a turn under way, and would have been emptied. Nothing was written.'),
   SESSION_READ_ONLY: refusal('The session was imported from a store that the Web UI does not write to. Nothing was changed.'),
   FILE_NOT_WRITTEN: later('The file could not be written. The one that was there is as it was.'),
-  RESTORE_NOT_ADVISED: refusal(
-    'The backup is not the better copy of the session. Nothing was restored; see the reason, and force it to restore it all the same.',
-  ),
+  NOT_EXHAUSTED: refusal('The context of the session is not exhausted, so no focused continuation is begun. Nothing was created.'),
   PROJECTS_UNREADABLE: refusal('projects.json is no list of projects. It was left as it is; mend it or move it away first.'),
   TOMBSTONES_UNSUPPORTED: refusal('The list of deleted sessions has a form that this server does not know. It was left as it is.'),
 

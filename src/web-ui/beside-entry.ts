@@ -110,9 +110,11 @@ export function besideOf(known: Known, stored: SessionEntry | undefined): Beside
 /** The entry of a session that the store has: its own values, with the title, the flags and the time of the list. */
 export function overlaid(stored: SessionEntry, known: Known): SessionEntry {
   const { row } = known;
+  const isFocused = isFocusedContinuation(known);
   const takesTitle = row.provenance.title !== 'STATE_DB' && row.provenance.title !== 'DERIVED' && isTitle(row.title);
   return {
     ...stored,
+    branchedFrom: isFocused ? (stored.branchedFrom ?? stored.parentId) : stored.branchedFrom,
     title: takesTitle ? row.title : stored.title,
     archived: stored.archived || row.archived,
     pinned: stored.pinned || row.pinned,
@@ -120,6 +122,11 @@ export function overlaid(stored: SessionEntry, known: Known): SessionEntry {
     beside: inStore(besideOf(known, stored)),
     warnings: known.sidecar === null ? stored.warnings : [...stored.warnings, ...warningsOf(known.sidecar)],
   };
+}
+
+/** It begins anew where the context of another was exhausted, and shows nothing of it (`spec/webui-recovery.md` 19.3). */
+function isFocusedContinuation({ sidecar }: Known): boolean {
+  return sidecar !== null && sidecar.compressionRecovery.sourceSessionId !== null;
 }
 
 /** The store has the session, also where its list leaves the row out. */
@@ -130,8 +137,9 @@ function inStore(beside: Beside): Beside {
 /** The entry of a session that the store does not have. `parentIsSnapshot`: it goes on where a file that was compressed ends. */
 export function outsideEntry(known: Known, parentIsSnapshot: boolean): SessionEntry {
   const { row, sidecar } = known;
-  // What has a parent in another file and is no continuation is a conversation of its own.
-  const branchedFrom = row.parentSessionId !== null && !parentIsSnapshot ? row.parentSessionId : null;
+  // What has a parent in another file and is no continuation, or a focused one, is a conversation of its own.
+  const continues = parentIsSnapshot && !isFocusedContinuation(known);
+  const branchedFrom = row.parentSessionId !== null && !continues ? row.parentSessionId : null;
   const record = decodeSession({
     id: row.id,
     source: sourceOf(row),

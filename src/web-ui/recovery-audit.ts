@@ -55,7 +55,7 @@ export interface RecoveryAudit {
 
 /** What the audit asks the store; null when the store can't be read, and then nothing is said about its rows. */
 export interface AuditedStore {
-  /** Sessions whose source is `webui`, with the number of their messages. */
+  /** Sessions whose source is `webui`, with the number of their live messages. */
   readonly webUiSessions: ReadonlyMap<string, number>;
   has(id: string): boolean;
 }
@@ -99,10 +99,11 @@ export async function auditRecovery(sessionsDir: string, store: AuditedStore | n
     else add(id, messages > 0 ? 'STATE_DB_MISSING_SIDECAR' : 'STATE_DB_ORPHAN_WEBUI_ROW');
   }
   for (const turn of await pendingTurns(sessionsDir, files)) add(turn.sessionId, 'TURN_JOURNAL_PENDING_TURN', turn);
-  return summary(items, files.size);
+  return auditSummary(items, files.size);
 }
 
-function summary(items: readonly AuditItem[], liveSidecars: number): RecoveryAudit {
+/** What findings come to. */
+export function auditSummary(items: readonly AuditItem[], liveSidecars: number): RecoveryAudit {
   const unsafeToRepair = items.filter(({ category }) => category === 'UNSAFE_TO_REPAIR').length;
   const repairable = items.length - unsafeToRepair;
   const status = unsafeToRepair > 0 ? 'NEEDS_MANUAL_REVIEW' : repairable > 0 ? 'WARN' : 'OK';

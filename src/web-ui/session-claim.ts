@@ -12,7 +12,6 @@ import { normaliseSource } from './list/source-class.ts';
 export function claimOf({ row, sidecar, claude, tombstones }: Known, stored: SessionEntry | undefined): Claim {
   if (sidecar !== null) return claimable(row, stored?.source ?? null);
   if (claude !== null || stored === undefined) return claimable({ ...row, readOnly: true }, null);
-  // The index of the Web UI may know of more deletions; lists never read it.
   if (isDeletedHere(null, tombstones.includes('DELETED'), stored.source) || isEmpty(stored)) return { ok: false, reason: 'NOT_FOUND' };
   return claimable({ ...normaliseSource(stored.source), readOnly: false }, stored.source);
 }

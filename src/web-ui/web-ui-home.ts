@@ -94,12 +94,14 @@ export class WebUiHome {
   async indexHealth(): Promise<IndexHealth | null> {
     const facts = await this.facts();
     if (facts === null) return null;
+    return indexHealth(await this.index(), facts.sidecars.rows);
+  }
+
+  /** What the Web UI's index says of sessions: counts, times and sources. It may be stale; lists never need it. */
+  index(): Promise<IndexReading> {
     const { sessionsDir } = this;
     // An index of many sessions takes seconds to parse.
-    const index = await this.#index.read(indexPath(sessionsDir), () =>
-      inSidecarThread({ task: 'INDEX', bytes: new Uint8Array(), sessionsDir }),
-    );
-    return indexHealth(index, facts.sidecars.rows);
+    return this.#index.read(indexPath(sessionsDir), () => inSidecarThread({ task: 'INDEX', bytes: new Uint8Array(), sessionsDir }));
   }
 
   /** How often this server changed files: who waits between looks doesn't wait for what a client has just been told. */

@@ -12,6 +12,8 @@ import { type Command, type CommandHost, once } from './command.ts';
 export interface FileWork<Input, Result> {
   /** With `dryRun` it writes nothing. `planned` is called before the first write, with what the answer will be. */
   readonly work: (host: CommandHost, input: Input, dryRun: boolean, planned: (result: Result) => void) => Promise<Result>;
+  /** What of the input a repeat has in common with the first request; default all of it. */
+  readonly asked?: (input: Input) => unknown;
   /** Whether a plan of a process that is gone was carried out. Default: no, so that it is done again, which must do no harm. */
   readonly wasMade?: (host: CommandHost, planned: Result) => Promise<boolean>;
 }
@@ -20,11 +22,16 @@ export interface FileWork<Input, Result> {
 const TRIES = 5;
 
 /** Throws nothing but `WriteRefused`, defects aside. */
-export function fileCommand<Input, Result>(name: string, { work, wasMade }: FileWork<Input, Result>): Command<Input, Result> {
+export function fileCommand<Input, Result>(name: string, { work, asked, wasMade }: FileWork<Input, Result>): Command<Input, Result> {
   return async (host, input, { dryRun, clientMutationId: id }) => {
     const run = (planned: (result: Result) => void) => refusing(() => work(host, input, dryRun, planned));
     if (dryRun || id === null) return run(() => {});
-    const result = await once(host, { id, name, input }, run, async (planned) => (await wasMade?.(host, planned as Result)) ?? false);
+    const result = await once(
+      host,
+      { id, name, input: asked?.(input) ?? input },
+      run,
+      async (planned) => (await wasMade?.(host, planned as Result)) ?? false,
+    );
     host.receipts().settled(id);
     return result;
   };

@@ -4,7 +4,6 @@
 import type { ClaimRefusal } from '../state-db/beside.ts';
 import type { SqlRow } from '../state-db/decode.ts';
 import type { StoreReading } from '../state-db/store-reading.ts';
-import { readIndex } from '../web-ui/index-file/index-file.ts';
 import { claimable, claimedWorkspace, importAction, isDeletedHere } from '../web-ui/list/claim-policy.ts';
 import { titleFromMessages } from '../web-ui/list/list-titles.ts';
 import { fold, normaliseSource } from '../web-ui/list/source-class.ts';
@@ -14,6 +13,7 @@ import { type Fields, finiteNumber, word } from '../web-ui/sidecar/coercions.ts'
 import { readSidecar } from '../web-ui/sidecar/read-sidecar.ts';
 import { writeSidecar } from '../web-ui/sidecar/write-sidecar.ts';
 import { readTombstones } from '../web-ui/tombstones.ts';
+import { withoutRowId } from '../web-ui/transcript/state-message.ts';
 import { readStateMessages } from '../web-ui/transcript/state-messages.ts';
 import { WriteRefused } from '../write-refused.ts';
 import { type CommandHost, reading } from './command.ts';
@@ -37,8 +37,6 @@ export interface ImportedSession {
 const COLUMNS = ['id', 'source', 'title', 'model', 'started_at', 'ended_at', 'cwd', 'parent_session_id'] as const;
 const FALLBACK_TITLE = 'CLI Session';
 const VIEWED: ReadonlySet<string> = new Set(['claude_code', 'subagent']);
-/** For this server alone. */
-const PRIVATE_KEY = '_state_db_row_id';
 
 /** A session that has a file keeps it as it is. Throws NOT_FOUND for one without a transcript, or that was deleted in the Web UI. */
 export const importSessionCommand = fileCommand<ImportSessionInput, ImportedSession>('importSession', {
@@ -82,7 +80,7 @@ export const importSessionCommand = fileCommand<ImportSessionInput, ImportedSess
 async function transcriptOf(host: CommandHost, sessionId: string): Promise<{ row: SqlRow | null; messages: readonly Fields[] }> {
   return reading(host, (store) => ({
     row: sessionRow(store, sessionId),
-    messages: readStateMessages(store, sessionId, { stitch: true }).messages.map(({ [PRIVATE_KEY]: _, ...message }) => message),
+    messages: readStateMessages(store, sessionId, { stitch: true }).messages.map(withoutRowId),
   }));
 }
 
@@ -96,19 +94,11 @@ function comparable(message: unknown): string {
   return JSON.stringify([role, content, tool_call_id]);
 }
 
+/** A row of the index alone proves no deletion: its file may be lost (`spec/webui-recovery.md` D22). */
 async function refuseDeleted(host: CommandHost, sessionId: string, source: string | null): Promise<void> {
-  const [{ rows }, { ids }] = await Promise.all([readIndex(sessionsDirOf(host)), readTombstones(sessionsDirOf(host), 'DELETED')]);
-  const known = rows.get(sessionId);
-  const names =
-    known === undefined
-      ? null
-      : {
-          sourceTag: word(known.source_tag),
-          rawSource: word(known.raw_source),
-          sessionSource: word(known.session_source),
-          sourceLabel: word(known.source_label),
-        };
-  if (isDeletedHere(names, ids.has(sessionId), source)) throw new WriteRefused('NOT_FOUND', 'It was deleted in the Web UI.');
+  const { ids } = await readTombstones(sessionsDirOf(host), 'DELETED');
+  if (isDeletedHere(null, ids.has(sessionId), source))
+    throw new WriteRefused('NOT_FOUND', 'It was deleted in the Web UI.', { details: { reason: 'DELETED' } });
 }
 
 async function fieldsOf(host: CommandHost, row: SqlRow, messages: readonly Fields[]): Promise<Fields> {

@@ -2,15 +2,13 @@
  * Commands that examine the Web UI's folder and tidy it up (`spec/webui-sidecars.md` 1.4, 7.4, 8, 9).
  */
 
-import { StoreUnreadable } from '../errors.ts';
 import type { TombstoneKind } from '../state-db/beside.ts';
 import { idList } from '../state-db/connection.ts';
-import type { StoreReading } from '../state-db/store-reading.ts';
 import { type Cleanup, cleanupEmptySessions, type OrphanReport, pruneOrphans } from '../web-ui/cleanup.ts';
 import { readIndex } from '../web-ui/index-file/index-file.ts';
 import { type IndexHealth, indexHealth, rebuildIndex } from '../web-ui/index-file/rebuild-index.ts';
 import { ownProfile } from '../web-ui/own-sidecars.ts';
-import { type AuditedStore, auditRecovery, type RecoveryAudit } from '../web-ui/recovery-audit.ts';
+import { auditRecovery, type RecoveryAudit } from '../web-ui/recovery-audit.ts';
 import { duplicateSidecars, listSidecars } from '../web-ui/sidecar/list-sidecars.ts';
 import { readMetadata } from '../web-ui/sidecar/read-metadata.ts';
 import { isNoSession, type SidecarRow } from '../web-ui/sidecar/sidecar-row.ts';
@@ -18,6 +16,7 @@ import { SidecarUnreadable } from '../web-ui/sidecar-file.ts';
 import { type StaleFile, sweepTemporaryFiles } from '../web-ui/temporary-files.ts';
 import { clearTombstone, readTombstones } from '../web-ui/tombstones.ts';
 import { WriteRefused } from '../write-refused.ts';
+import { asked, auditedStore } from './audited-store.ts';
 import type { CommandHost } from './command.ts';
 import { fileCommand, sessionsDirOf } from './file-command.ts';
 
@@ -42,9 +41,6 @@ export interface OfProfile {
 const HAS_MESSAGES = 'SELECT 1 FROM messages WHERE session_id = ? LIMIT 1';
 const WITHOUT_MESSAGES = `SELECT id FROM sessions WHERE id IN (SELECT value FROM json_each(?))
   AND NOT EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)`;
-const ALL_IDS = 'SELECT id FROM sessions';
-const OF_WEB_UI = `SELECT id, (SELECT COUNT(*) FROM messages WHERE session_id = sessions.id) AS messages
-  FROM sessions WHERE source = 'webui'`;
 
 export const UPKEEP_COMMANDS = {
   rebuildSessionIndex: fileCommand<object, IndexRebuild>('rebuildSessionIndex', {
@@ -107,7 +103,7 @@ export const UPKEEP_COMMANDS = {
 } as const;
 
 /** What every file says of its session. Files that the system refuses are left out. */
-async function readRows(host: CommandHost): Promise<Map<string, SidecarRow>> {
+export async function readRows(host: CommandHost): Promise<Map<string, SidecarRow>> {
   const rows = new Map<string, SidecarRow>();
   for (const id of (await listSidecars(sessionsDirOf(host))).ids) {
     const row = await readMetadata(sessionsDirOf(host), id).catch(unlessUnreadable);
@@ -121,16 +117,6 @@ function unlessUnreadable(error: unknown): null {
   throw error;
 }
 
-/** What the store says; `otherwise` where it can't be read. */
-async function asked<T>(host: CommandHost, question: (store: StoreReading) => T, otherwise: T): Promise<T> {
-  try {
-    return await host.writer.read(question);
-  } catch (error) {
-    if (error instanceof StoreUnreadable) return otherwise;
-    throw error;
-  }
-}
-
 /** Doubt counts as yes: nothing is removed then. */
 function hasMessages(host: CommandHost, id: string): Promise<boolean> {
   return asked(host, (store) => store.all(HAS_MESSAGES, [id]).length > 0, true);
@@ -140,16 +126,4 @@ function hasMessages(host: CommandHost, id: string): Promise<boolean> {
 async function withoutMessages(host: CommandHost, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const found = await asked(host, (store) => store.all(WITHOUT_MESSAGES, [idList(ids)]), []);
   return new Set(found.map(({ id }) => String(id)));
-}
-
-async function auditedStore(host: CommandHost): Promise<AuditedStore | null> {
-  return asked(
-    host,
-    (store) => {
-      const ids = new Set(store.all(ALL_IDS, []).map(({ id }) => String(id)));
-      const webUiSessions = new Map(store.all(OF_WEB_UI, []).map(({ id, messages }) => [String(id), Number(messages)]));
-      return { webUiSessions, has: (id: string) => ids.has(id) };
-    },
-    null,
-  );
 }

@@ -48,7 +48,7 @@ export const FIELD_CASES: readonly (readonly [number: string, FieldCase])[] = [
   ['F22', by(TRANSCRIPTS)],
   ['F23', by(TRANSCRIPTS, CHANGES)],
   ['F24', by(TRANSCRIPTS)],
-  ['F25', webUi('materialising a sidecar')],
+  ['F25', by('graphql/web-ui-restoring.test.ts')],
   ['F26', by(WEB_UI)],
   ['F27', by(TRANSCRIPTS)],
   ['F28', by(TRANSCRIPTS)],

@@ -93,11 +93,17 @@ describe('sessionLineageReport', () => {
 const DELETED = '_deleted_webui_sessions.json';
 const PRUNED = '_pruned_webui_orphans.json';
 
-describe('Session.claimable', () => {
-  const CLAIM = 'query ($id: String!) { session(sessionId: $id) { claimable { ok reason } } }';
+/** A session of a list that leaves nothing out; `session` gives none that was deleted. */
+async function listed<T extends object>(server: TestServer, id: string, fields: string): Promise<T | undefined> {
+  const filter = '{ includeUnlisted: true, includeEmpty: true, includeBackground: true, includeDelegates: true, includeOrphans: true }';
+  const query = `{ sessions(first: 50, collapse: NONE, filter: ${filter}) { nodes { sessionId ${fields} } } }`;
+  const { sessions } = await server.read<{ sessions: { nodes: (T & { sessionId: string })[] } }, object>(query);
+  return sessions.nodes.find(({ sessionId }) => sessionId === id);
+}
 
+describe('Session.claimable', () => {
   async function claimOf(server: TestServer, id: string): Promise<unknown> {
-    return (await server.read<{ session: { claimable: unknown } }, { id: string }>(CLAIM, { id })).session.claimable;
+    return (await listed<{ claimable: unknown }>(server, id, 'claimable { ok reason }'))?.claimable;
   }
 
   it.each([
@@ -134,11 +140,10 @@ describe('Session.claimable', () => {
 });
 
 describe('Session.backing', () => {
-  const BACKING = `query ($id: String!) { session(sessionId: $id) {
-    backing { sidecar sidecarMessages stateDbRow stateDbMessages tombstones } claimable { ok } } }`;
+  const BACKING = 'backing { sidecar sidecarMessages stateDbRow stateDbMessages tombstones } claimable { ok }';
 
   async function backingOf(server: TestServer, id: string): Promise<unknown> {
-    return (await server.read<{ session: { backing: unknown } | null }, { id: string }>(BACKING, { id })).session?.backing;
+    return (await listed<{ backing: unknown }>(server, id, BACKING))?.backing;
   }
 
   it('79: counts rows of any state beside the messages of the file', async () => {
@@ -166,8 +171,10 @@ describe('Session.backing', () => {
 
   it('says of a store without a Web UI what the store has', async () => {
     const server = await startInProcess({ rows: [S('a'), M('a')] });
-    const { session } = await server.read<{ session: unknown }, { id: string }>(BACKING, { id: 'a' });
-    expect(session).toMatchObject({ backing: { sidecar: false, stateDbRow: true, stateDbMessages: 1, tombstones: [] }, claimable: null });
+    expect(await listed(server, 'a', BACKING)).toMatchObject({
+      backing: { sidecar: false, stateDbRow: true, stateDbMessages: 1, tombstones: [] },
+      claimable: null,
+    });
   });
 
   it('takes no statement of its own', async () => {

@@ -69,7 +69,7 @@ describe('a backup', () => {
     putBoth(S(1), JSON.stringify(S(3)));
     expect(await inspectBackup(folder, 'x')).toMatchObject({ exists: true, recommendation: 'RESTORE', liveIsNewer: false });
     const restored = await restoreBackup(folder, 'x', { now: () => 7 });
-    expect(restored).toMatchObject({ row: { messageCount: 3 }, keptAs: 'x.json.before-restore-7' });
+    expect(restored).toMatchObject({ restored: true, objection: null, messages: 3, keptAs: 'x.json.before-restore-7' });
     expect(readFileSync(join(folder, 'x.json'), 'utf8')).toBe(JSON.stringify(S(3)));
     expect(parsed(join(folder, 'x.json.before-restore-7')).messages).toHaveLength(1);
     expect(readdirSync(folder).sort()).toEqual(['x.json', 'x.json.bak', 'x.json.before-restore-7']);
@@ -77,24 +77,26 @@ describe('a backup', () => {
 
   it('is restored where the file is damaged or gone', async () => {
     putBoth('{broken', S(3));
-    expect((await restoreBackup(folder, 'x')).row.messageCount).toBe(3);
+    expect(await restoreBackup(folder, 'x')).toMatchObject({ restored: true, messages: 3 });
     folder = sessionsFolder();
     putBoth(undefined, S(3));
-    expect(await restoreBackup(folder, 'x')).toMatchObject({ row: { messageCount: 3 }, keptAs: null });
+    expect(await restoreBackup(folder, 'x')).toMatchObject({ restored: true, messages: 3, keptAs: null });
   });
 
   it('that is not the better copy is restored only by force', async () => {
     putBoth(S(3), S(2));
-    await expect(restoreBackup(folder, 'x')).rejects.toMatchObject({ code: 'RESTORE_NOT_ADVISED' });
-    expect((await restoreBackup(folder, 'x', { forceRestore: true })).row.messageCount).toBe(2);
+    expect(await restoreBackup(folder, 'x')).toMatchObject({ restored: false, objection: 'BACKUP_HAS_NO_MORE_MESSAGES', messages: 3 });
+    expect(parsed(join(folder, 'x.json')).messages).toHaveLength(3);
+    expect(await restoreBackup(folder, 'x', { forceRestore: true })).toMatchObject({ restored: true, messages: 2 });
     putBoth({ ...S(0), messages: [user('later', 99)] }, S(3));
     expect(await inspectBackup(folder, 'x')).toMatchObject({ recommendation: 'RESTORE', liveIsNewer: true });
-    await expect(restoreBackup(folder, 'x')).rejects.toMatchObject({ details: { reason: 'LIVE_IS_NEWER' } });
+    expect(await restoreBackup(folder, 'x')).toMatchObject({ restored: false, objection: 'LIVE_IS_NEWER' });
   });
 
   it('that is none or is damaged is not restored, even by force', async () => {
     put(folder, 'x.json', S(1));
-    await expect(restoreBackup(folder, 'x', { forceRestore: true })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await restoreBackup(folder, 'x', { forceRestore: true })).toMatchObject({ restored: false, objection: 'NO_BACKUP' });
+    await expect(restoreBackup(folder, 'nothing')).rejects.toMatchObject({ code: 'NOT_FOUND' });
     putBoth(S(1), '{broken');
     await expect(restoreBackup(folder, 'x', { forceRestore: true })).rejects.toMatchObject({ code: 'SIDECAR_CORRUPT' });
     expect(parsed(join(folder, 'x.json')).messages).toHaveLength(1);

@@ -61,11 +61,14 @@ export async function readIndex(sessionsDir: string): Promise<IndexReading> {
   return { status: isCorrupt ? 'CORRUPT' : 'OK', rows, duplicateIds: [...duplicateIds], oddRows, writtenAt };
 }
 
-/** The same, of each row only what tells whether it lags behind its file. */
+/** What tells whether a row lags behind its file, and whose session it is. */
+const KEPT = ['message_count', 'updated_at', 'source_tag', 'raw_source', 'session_source', 'is_cli_session', 'read_only'] as const;
+
+/** The same, of each row only counts, times and sources. */
 export async function readIndexCounts(sessionsDir: string): Promise<IndexReading> {
   const reading = await readIndex(sessionsDir);
-  const counts = ({ message_count, updated_at }: Fields): Fields => ({ message_count, updated_at });
-  return { ...reading, rows: new Map([...reading.rows].map(([id, row]) => [id, counts(row)])) };
+  const kept = (row: Fields): Fields => Object.fromEntries(KEPT.map((key) => [key, row[key]]));
+  return { ...reading, rows: new Map([...reading.rows].map(([id, row]) => [id, kept(row)])) };
 }
 
 export function indexPath(sessionsDir: string): string {

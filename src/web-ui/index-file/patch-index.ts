@@ -3,7 +3,9 @@
  */
 import { IntegralFloat } from '../../state-db/write/python-json-value.ts';
 import { WriteRefused } from '../../write-refused.ts';
+import type { MayReplace } from '../replace-file.ts';
 import type { Fields } from '../sidecar/coercions.ts';
+import { readCompact } from '../sidecar/read-compact.ts';
 import { inOrder } from '../sidecar/session-queue.ts';
 import { sidecarJson } from '../sidecar/sidecar-json.ts';
 import { indexPath, readIndex, readRowsForWriting, writeIndex } from './index-file.ts';
@@ -50,14 +52,36 @@ export async function patchIndexRow(sessionsDir: string, id: string, patch: Fiel
     const different = wanted.filter(([key, value]) => textOf(row[key]) !== textOf(value));
     if (different.length === 0) return true;
     for (const [key, value] of different) row[key] = value;
-    try {
-      await writeIndex(sessionsDir, index.rows, index.mayReplace);
-      return true;
-    } catch (error) {
-      if (error instanceof WriteRefused) return false;
-      throw error;
-    }
+    return writtenIndex(sessionsDir, index.rows, index.mayReplace);
   });
+}
+
+/**
+ * Gives a session whose file was made or replaced its row as the Web UI would write it. False where there is no index, or it is damaged or was
+ * written meanwhile: lists read the file all the same.
+ */
+export async function putIndexRow(sessionsDir: string, id: string): Promise<boolean> {
+  const made = await readCompact(sessionsDir, id);
+  if (made === null) return false;
+  return inOrder(indexPath(sessionsDir), async () => {
+    const index = await readRowsForWriting(sessionsDir);
+    if (index === null) return false;
+    const at = index.rows.findIndex(({ session_id }) => session_id === id);
+    const present = index.rows[at];
+    if (present !== undefined && sidecarJson(present) === sidecarJson(made.compact)) return true;
+    const others = index.rows.filter(({ session_id }) => session_id !== id);
+    return writtenIndex(sessionsDir, [...others, made.compact], index.mayReplace);
+  });
+}
+
+async function writtenIndex(sessionsDir: string, rows: readonly Fields[], mayReplace: MayReplace): Promise<boolean> {
+  try {
+    await writeIndex(sessionsDir, rows, mayReplace);
+    return true;
+  } catch (error) {
+    if (error instanceof WriteRefused) return false;
+    throw error;
+  }
 }
 
 /** Times are floats in the index, also whole ones. */

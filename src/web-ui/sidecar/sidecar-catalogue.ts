@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { systemCode } from '../../live/journal/open-journal.ts';
 import { type CacheStats, RecentlyUsed } from '../../recently-used.ts';
+import { isExhausted } from '../compression-recovery.ts';
 import { isSidecarId, SidecarUnreadable, sidecarName } from '../sidecar-file.ts';
 import type { SidecarWatch } from '../sidecar-watch.ts';
 import { decodeSidecar } from './decode-sidecar.ts';
@@ -28,7 +29,7 @@ export interface SidecarCatalogueOptions extends MetadataOptions {
 
 /** All sessions at one moment; the same object as long as no file changed. */
 export interface SidecarSnapshot {
-  /** By id. Rows have no compression summary and details, no recovery payload and no routing history: `get` has them. */
+  /** By id. Rows have no compression summary and details, no recovery payload that says nothing, and no routing history: `get` has them. */
   readonly rows: ReadonlyMap<string, SidecarRow>;
   /** Names that look like session files and are none. */
   readonly ignoredFiles: readonly string[];
@@ -252,7 +253,7 @@ function light(row: SidecarRow): SidecarRow {
   return {
     ...row,
     compression: { ...row.compression, summary: null, details: {} },
-    compressionRecovery: { ...row.compressionRecovery, payload: {} },
+    compressionRecovery: isExhausted(row.compressionRecovery) ? row.compressionRecovery : { ...row.compressionRecovery, payload: {} },
     gatewayRoutingHistory: [],
   };
 }

@@ -50,6 +50,11 @@ export function stateMessage(row: SqlRow): Message {
   return message;
 }
 
+/** The message without what is for this server alone, for files. */
+export function withoutRowId({ [ROW_ID_FIELD]: _, ...message }: Message): Message {
+  return message;
+}
+
 /** Parsed JSON; null for blank text, the text itself when it is no JSON (3.4). */
 function jsonCell(value: SqlValue): unknown {
   const cell = withoutBytes(value);
