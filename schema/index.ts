@@ -50,6 +50,7 @@ import './session-marks.ts';
 import './project-changes.ts';
 import './upkeep.ts';
 import './session-removal.ts';
+import './session-deletion.ts';
 import './session-backing.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

@@ -1,8 +1,13 @@
 /**
- * What a process did not come to that ended right after a commit: its receipts are done, but not settled (`spec/state-db-writes.md` K18, K29).
+ * What a process did not come to that ended right after a commit: its receipts are done, but not settled (`spec/state-db-writes.md` K18, K29);
+ * or in the middle of a deletion of files: its receipt is planned, and manifests may be left (`spec/webui-transcript.md` 19.7).
  */
 import { isJsonObject } from '../state-db/decode.ts';
+import { cleanupManifests } from '../web-ui/deletion/cleanup-manifests.ts';
+import { WriteRefused } from '../write-refused.ts';
+import { drainManifests, withCleanupLock } from './cleanup.ts';
 import type { CommandHost } from './command.ts';
+import { finishDeletion, WEB_UI_DELETION } from './delete-web-ui-session.ts';
 import { forgetPending } from './forget-pending.ts';
 import { forgetSessions } from './session-files.ts';
 
@@ -18,5 +23,25 @@ export async function finishLeftovers(host: CommandHost): Promise<void> {
     if (Array.isArray(deletedIds)) await forgetSessions(host, deletedIds.map(String));
     else if (typeof sessionId === 'string') await forgetPending(host, sessionId, typeof madeAt === 'number' ? madeAt : createdAt);
     receipts.settled(clientMutationId);
+  }
+  for (const { clientMutationId, result } of receipts.abandoned(host.profile, WEB_UI_DELETION)) {
+    const planned: unknown = result === null ? null : JSON.parse(result);
+    const isFinished = await unlessRefused(() => finishDeletion(host, planned));
+    if (isFinished !== true) continue;
+    receipts.done(clientMutationId, planned);
+    receipts.settled(clientMutationId);
+  }
+  if ((await cleanupManifests(host.home)).length > 0) {
+    await unlessRefused(() => withCleanupLock(host, () => drainManifests(host, 'RECOVERY')));
+  }
+}
+
+/** What can't be finished now is left to the next process, and keeps nobody from writing. */
+async function unlessRefused<T>(work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof WriteRefused) return null;
+    throw error;
   }
 }

@@ -5,6 +5,7 @@
 import { bindWorkspaces } from './bind-workspaces.ts';
 import { createWebUiSession } from './create-web-ui-session.ts';
 import { importSessionCommand } from './import-session.ts';
+import { JOURNAL_COMMANDS } from './journal-commands.ts';
 import { PROJECT_COMMANDS } from './project-commands.ts';
 import { recoverWorkspace } from './recover-workspace.ts';
 import { clearPause, collapsePartials, inspectBackups, updateSidecar } from './sidecar-commands.ts';
@@ -21,4 +22,5 @@ export const WEB_UI_COMMANDS = {
   importSession: importSessionCommand,
   createWebUiSession,
   ...UPKEEP_COMMANDS,
+  ...JOURNAL_COMMANDS,
 } as const;
