@@ -125,13 +125,18 @@ export async function deletePreview(
     const ids = found.webUi?.targets.map(({ id }) => id) ?? [];
     const turns = await Promise.all(ids.map((id) => turnRefusal(ctx, profile, id, question.force)));
     const more = [await refusalOf(() => refuseClaudeCode(ctx, profile, args.sessionId)), ...turns].flatMap((refusal) => refusal ?? []);
-    return { ...found, sessionId: args.sessionId, refusals: [...more, ...found.refusals] };
+    return { ...found, sessionId: args.sessionId, refusals: [...more.map(told), ...found.refusals] };
   } catch (error) {
     if (!(error instanceof WriteRefused)) throw error;
     const claude = await refusalOf(() => refuseClaudeCode(ctx, profile, args.sessionId));
     if (error.code === 'NOT_FOUND' && claude === null) return null;
-    return { sessionId: args.sessionId, deletedIds: [], orphanedIds: [], webUi: null, files: [], refusals: [claude ?? error] };
+    return { sessionId: args.sessionId, deletedIds: [], orphanedIds: [], webUi: null, files: [], refusals: [told(claude ?? error)] };
   }
+}
+
+/** As a value: whatever is an Error would be thrown by the executor. */
+function told({ code, message }: WriteRefused): DeletePreviewPayload['refusals'][number] {
+  return { code, message };
 }
 
 async function refusalOf(look: () => Promise<void>): Promise<WriteRefused | null> {

@@ -3,7 +3,7 @@
  * 9.4). Every step may run again after it was cut off.
  */
 import { access, lstat, realpath } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { basename, join } from 'node:path';
 import { JournalUnreadable, systemCode } from '../../live/journal/open-journal.ts';
 import { WriteRefused } from '../../write-refused.ts';
 import { pruneIndexRow } from '../index-file/patch-index.ts';
@@ -13,12 +13,14 @@ import { isSidecarId, sidecarName } from '../sidecar-file.ts';
 import { recordTombstone } from '../tombstones.ts';
 import {
   type FileSum,
+  RUN_JOURNALS,
   removeFile,
   removeRunJournal,
   removeTree,
   removeTurnJournal,
   runJournalDir,
   sumOf,
+  TURN_JOURNALS,
   turnJournalFiles,
 } from './journal-files.ts';
 
@@ -50,26 +52,23 @@ export function webUiPlaces(stateDir: string, env: Readonly<Record<string, strin
 /** What there is of the session, in the order in which it goes. Throws an error of the system, `JournalUnreadable`. */
 export async function webUiFiles({ stateDir, attachments }: WebUiPlaces, id: string): Promise<SessionFile[]> {
   const sessionsDir = join(stateDir, 'sessions');
-  const sidecar = isSidecarId(id) ? join(sessionsDir, sidecarName(id)) : null;
-  const shards = await turnJournalFiles(sessionsDir, id);
-  const inFolder: readonly [SessionFileKind, string | null][] = [
+  const sidecar = isSidecarId(id) ? join('sessions', sidecarName(id)) : null;
+  const isJournalled = runJournalDir(sessionsDir, id) !== null;
+  const shards = (await turnJournalFiles(sessionsDir, id)).map((path) => join('sessions', TURN_JOURNALS, basename(path)));
+  const places: readonly [SessionFileKind, string | null][] = [
     ['SIDECAR', sidecar],
     ['BACKUP', sidecar === null ? null : `${sidecar}.bak`],
-  ];
-  const journals: readonly [SessionFileKind, string | null][] = [
+    ['ATTACHMENTS', attachmentsOf(attachments, id) === null ? null : id],
     ...shards.map((path): [SessionFileKind, string] => ['TURN_JOURNAL', path]),
-    ['RUN_JOURNAL', runJournalDir(sessionsDir, id)],
+    ['RUN_JOURNAL', isJournalled ? join('sessions', RUN_JOURNALS, id) : null],
   ];
-  const own = attachmentsOf(attachments, id);
-  const root = await realpath(stateDir).catch(() => stateDir);
   const found: SessionFile[] = [];
-  const add = async (kind: SessionFileKind, path: string | null, home: SessionFile['home'], from: string) => {
-    const sum = path === null ? null : await sumOf(path);
-    if (path !== null && sum !== null) found.push({ home, path: relative(from, path), kind, ...sum });
-  };
-  for (const [kind, path] of inFolder) await add(kind, path, 'WEB_UI', stateDir);
-  await add('ATTACHMENTS', own, 'ATTACHMENTS', attachments);
-  for (const [kind, path] of journals) await add(kind, path, 'WEB_UI', kind === 'TURN_JOURNAL' ? root : stateDir);
+  for (const [kind, path] of places) {
+    if (path === null) continue;
+    const home = kind === 'ATTACHMENTS' ? 'ATTACHMENTS' : 'WEB_UI';
+    const sum = await sumOf(join(home === 'ATTACHMENTS' ? attachments : stateDir, path));
+    if (sum !== null) found.push({ home, path, kind, ...sum });
+  }
   return found;
 }
 

@@ -149,7 +149,7 @@ describe('any lineage', () => {
           host.close();
         }
       }),
-      { numRuns: 60, seed: 1 },
+      { numRuns: 40, seed: 1 },
     );
   });
 });
