@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { commandHost } from '../support/command-host.ts';
 import { D, namesBelow, parentsOf, W } from '../support/deletion.ts';
 import { type Fields, sidecarText, writeTurns } from '../support/sidecars.ts';
-import { M, S } from '../support/stores.ts';
+import { M, S, temporaryFolder } from '../support/stores.ts';
 import { MESSAGES, mutate, startWebUi, type WebUiServer } from '../support/web-ui-server.ts';
 
 const FIELDS = `rules deletedIds orphanedIds rowsDeleted removedFiles { home path kind files } pendingIds pendingArtifacts
@@ -207,6 +207,29 @@ describe('deleteSession is refused', () => {
         settled: true,
       });
     expect({ files: filesOf(server), store: storeOf(server) }).toEqual(before);
+  });
+
+  it('for a transcript of Claude Code, with a file of the Web UI and without', async () => {
+    const root = join(temporaryFolder(), 'projects');
+    mkdirSync(join(root, '-srv-work'), { recursive: true });
+    const transcript = join(root, '-srv-work', 'one.jsonl');
+    const line = { type: 'user', timestamp: '2026-06-01T10:00:00Z', cwd: '/srv/work', message: { role: 'user', content: 'Find the leak' } };
+    writeFileSync(transcript, `${JSON.stringify(line)}\n`);
+    const server = await startWebUi({ settings: { claudeProjectsDir: root } });
+    const { sessions } = await server.read<{ sessions: { nodes: { sessionId: string }[] } }, object>(
+      '{ sessions { nodes { sessionId } } }',
+    );
+    const sessionId = sessions.nodes[0]?.sessionId ?? '';
+    const preview = 'query ($id: String!) { deletePreview(sessionId: $id) { refusals { code } files { path } } }';
+    for (const files of [[], [`sessions/${sessionId}.json`]]) {
+      if (files.length > 0)
+        writeFileSync(join(server.sessionsDir, `${sessionId}.json`), sidecarText(sessionId, { title: 'Leak' }, MESSAGES));
+      expect(await mutate(server, 'deleteSession', { sessionId })).toMatchObject({ code: 'SESSION_READ_ONLY', settled: true });
+      const { deletePreview } = await server.read<{ deletePreview: { refusals: Fields[] } }, object>(preview, { id: sessionId });
+      expect(deletePreview.refusals[0]).toEqual({ code: 'SESSION_READ_ONLY' });
+      expect(filesOf(server)).toEqual(files);
+    }
+    expect(readFileSync(transcript, 'utf8')).toContain('Find the leak');
   });
 
   it('for a turn of which nobody knows, until it is forced', async () => {
