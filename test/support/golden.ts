@@ -13,6 +13,8 @@ import { afterAll } from 'vitest';
 import type { ConversationMessage } from '../../src/state-db/conversation.ts';
 
 export interface GoldenCase {
+  /** What is special about it. */
+  readonly name?: string;
   /** In files that cover several functions. */
   readonly function?: string;
   readonly args: Readonly<Record<string, unknown>>;

@@ -2,8 +2,9 @@
  * Tuples as the owning programs' language prints them (`spec/state-db-writes.md` D7): identities are made over this text. What counts as
  * printable depends on the Unicode version of the runtime (D8): newer characters are escaped there and not here.
  */
-import type { SqlValue } from '../decode.ts';
+import { isJsonObject, type SqlValue } from '../decode.ts';
 import { pythonFloat } from './python-float.ts';
+import { IntegralFloat, keyOrder } from './python-json-value.ts';
 
 /** What a string literal does not show as it is, besides its quote. */
 const UNPRINTABLE = /\\|[[\p{C}\p{Z}]--[ ]]/gv;
@@ -13,6 +14,25 @@ const SHORT: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n
 export function pythonTuple(cells: readonly SqlValue[]): string {
   const literals = cells.map(literal);
   return literals.length === 1 ? `(${literals[0]},)` : `(${literals.join(', ')})`;
+}
+
+/** A value of JSON, read by `parsePythonJson`, as the owning programs make text of it: text as it is, anything else as its literal. */
+export function pythonText(value: unknown): string {
+  return typeof value === 'string' ? value : jsonLiteral(value);
+}
+
+function jsonLiteral(value: unknown): string {
+  if (value === null || value === undefined) return 'None';
+  if (typeof value === 'string') return stringLiteral(value);
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value === 'bigint') return String(value);
+  if (value instanceof IntegralFloat) return pythonFloat(value.value);
+  if (typeof value === 'number') return Number.isSafeInteger(value) && !Object.is(value, -0) ? String(value) : pythonFloat(value);
+  if (Array.isArray(value)) return `[${value.map(jsonLiteral).join(', ')}]`;
+  if (!isJsonObject(value)) return String(value);
+  return `{${keyOrder(value)
+    .map((key) => `${stringLiteral(key)}: ${jsonLiteral(value[key])}`)
+    .join(', ')}}`;
 }
 
 function literal(cell: SqlValue): string {

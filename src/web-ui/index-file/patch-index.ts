@@ -26,6 +26,14 @@ const IN_ROW: ReadonlySet<string> = new Set([
   'enabled_toolsets',
   'composer_draft',
   'process_wakeup_pause',
+  'user_message_count',
+  'last_message_at',
+  'active_stream_id',
+  'pending_user_message',
+  'has_pending_user_message',
+  'input_tokens',
+  'output_tokens',
+  'estimated_cost',
 ]);
 
 /**

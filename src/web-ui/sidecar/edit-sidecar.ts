@@ -9,7 +9,7 @@ import type { RefusalCode } from '../../write-refused.ts';
 import { isSidecarId } from '../sidecar-file.ts';
 import { type Member, TopLevelScan } from '../top-level-scan.ts';
 import { type Fields, finiteNumber, nonNegativeInteger, truthy } from './coercions.ts';
-import { listElements } from './list-elements.ts';
+import { listElements, type Span } from './list-elements.ts';
 import { decodeText, parseSidecar } from './parse-sidecar.ts';
 import { parseSidecarJson, sidecarJson } from './sidecar-json.ts';
 import { COUNT_KEYS, MESSAGES, SCENES, SIDECAR_KEYS } from './sidecar-keys.ts';
@@ -34,12 +34,33 @@ export type WritableKey =
   | 'model_provider'
   | 'model_explicit_pick_signature';
 
+/** What settling a turn may change beside (`spec/webui-recovery.md` 2.1, 9, 11.3). */
+export type TurnKey =
+  | 'active_stream_id'
+  | 'pending_user_message'
+  | 'pending_attachments'
+  | 'pending_started_at'
+  | 'pending_user_source'
+  | '_webui_pending_user_timestamp_identity'
+  | 'truncation_watermark'
+  | 'input_tokens'
+  | 'output_tokens'
+  | 'estimated_cost';
+
+/** The lists of a file whose rows a recovery arranges. */
+export type ListKey = 'messages' | 'tool_calls' | 'context_messages';
+
+/** A row of a list as it is to be written: one of the file, with members set or taken away, or a new one. */
+export type ArrangedRow = { readonly from: number; readonly set: Fields; readonly unset: readonly string[] } | { readonly value: unknown };
+
 export interface EditRequest {
   /** The stem of the file's name. */
   readonly id: string;
-  readonly set: Readonly<Partial<Record<WritableKey, unknown>>>;
+  readonly set: Readonly<Partial<Record<WritableKey | TurnKey, unknown>>>;
   /** Members of an object that is there, or comes to be. */
   readonly merge?: Readonly<Partial<Record<WritableKey, Fields>>>;
+  /** The whole lists as they are to be. */
+  readonly arrange?: Readonly<Partial<Record<ListKey, readonly ArrangedRow[]>>>;
   /** The partial answers that repeat another go out of the file (4.2). */
   readonly collapsePartials?: boolean;
   /**
@@ -97,6 +118,7 @@ export function editSidecar(bytes: Buffer, request: EditRequest): EditOutcome {
   const edits = new Edits(bytes, scan);
   for (const [key, value] of Object.entries(request.set)) edits.put(key, value);
   for (const [key, value] of Object.entries(request.merge ?? {})) edits.merge(key, value);
+  for (const [key, rows] of Object.entries(request.arrange ?? {})) edits.arrange(key, rows);
   const dropped = request.collapsePartials === true ? repeatedPartials(messages) : [];
   if (dropped.length > 0) edits.dropElements(MESSAGES, dropped);
   if (edits.isEmpty) {
@@ -105,13 +127,14 @@ export function editSidecar(bytes: Buffer, request: EditRequest): EditOutcome {
     return { status: 'UNCHANGED', before, patch: Object.fromEntries(keys.map((key) => [key, fields[key]])) };
   }
   if (request.updatedAt !== null) edits.put('updated_at', asFloat(request.updatedAt));
-  if (swap === undefined) putCounts(edits, fields, messages.length - dropped.length);
+  const count = request.arrange?.messages?.length ?? messages.length - dropped.length;
+  if (swap === undefined) putCounts(edits, fields, count);
 
   const changed = edits.apply();
   const { row: after, fields: now } = parseSidecar(changed, request.id, NO_SIGNATURE);
   if (after.health !== 'OK' || now === null) throw new Error('A change of a session file did not come out as JSON.');
   const patch = Object.fromEntries(edits.keys.map((key) => [key, now[key]]));
-  return { status: 'CHANGED', bytes: changed, before, after, patch, dropped: dropped.length };
+  return { status: 'CHANGED', bytes: changed, before, after, patch, dropped: Math.max(0, messages.length - count) };
 }
 
 function refused(code: RefusalCode, more = ''): EditOutcome {
@@ -194,6 +217,23 @@ class Edits {
     }
   }
 
+  /** The rows of a list, in their new order; those that stay as they are keep their bytes. */
+  arrange(key: string, rows: readonly ArrangedRow[]): void {
+    const member = this.#members.get(key);
+    if (member === undefined || this.#bytes[member.start] !== OPENING_BRACKET) {
+      this.put(
+        key,
+        rows.flatMap((row) => ('value' in row ? [row.value] : [])),
+      );
+      return;
+    }
+    this.keys.push(key);
+    const elements = listElements(this.#bytes, member.start);
+    const texts = rows.map((row) => ('value' in row ? sidecarJson(row.value, 2) : this.#rowText(elements[row.from], row)));
+    const text = texts.length === 0 ? '[]' : `[\n    ${texts.join(',\n    ')}\n  ]`;
+    this.#replacements.push({ start: member.start, end: member.end, text, rank: 0 });
+  }
+
   apply(): Buffer {
     const parts: (Buffer | string)[] = [];
     let at = 0;
@@ -203,6 +243,17 @@ class Edits {
     }
     parts.push(this.#bytes.subarray(at));
     return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+  }
+
+  #rowText(element: Span | undefined, { set, unset }: Exclude<ArrangedRow, { readonly value: unknown }>): string {
+    if (element === undefined) throw new Error('A row was arranged that the file does not have.');
+    const text = this.#bytes.toString('utf8', element.start, element.end);
+    if (unset.length === 0 && Object.keys(set).length === 0) return text;
+    const old = parsePythonJson(text);
+    const fields = isJsonObject(old) ? old : {};
+    const kept = keyOrder(fields).filter((name) => !unset.includes(name));
+    const added = Object.keys(set).filter((name) => !kept.includes(name));
+    return sidecarJson(orderedObject([...kept, ...added].map((name) => [name, name in set ? set[name] : fields[name]] as const)), 2);
   }
 
   /** Before the first member that comes later in the owner's order, so that what reads only the beginning finds it. */
@@ -226,4 +277,5 @@ class Edits {
   }
 }
 
+const OPENING_BRACKET = 0x5b;
 const BLANKS = new Set([0x20, 0x09, 0x0a, 0x0d]);

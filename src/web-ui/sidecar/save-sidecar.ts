@@ -22,7 +22,7 @@ import {
   signatureText,
   withSidecar,
 } from './read-sidecar.ts';
-import { inOrder } from './session-queue.ts';
+import { inOrder, isInUse } from './session-queue.ts';
 import type { SidecarRow, SidecarSignature } from './sidecar-row.ts';
 import { inSidecarThread } from './sidecar-threads.ts';
 
@@ -60,15 +60,36 @@ const OVERLAY_STORE = '_sessions.sqlite3';
  * SIDECAR_OVERLAY, SESSION_READ_ONLY, SESSION_BUSY, CONFLICT, and those of `replaceFile`), `SidecarUnreadable`, `InvalidInput` for an id
  * that is none, `NotJson`.
  */
-export async function saveMetadata(sessionsDir: string, request: EditRequest, options: SaveOptions = {}): Promise<SavedSidecar> {
-  const { id } = request;
+export function saveMetadata(sessionsDir: string, request: EditRequest, options: SaveOptions = {}): Promise<SavedSidecar> {
+  const mayDrop = request.collapsePartials === true;
+  return saveEdited(sessionsDir, request.id, { edit: (bytes) => edit(bytes, request), mayDrop }, options);
+}
+
+export interface SidecarEdit {
+  /** The bytes are the edit's own. */
+  readonly edit: (bytes: Buffer) => EditOutcome | Promise<EditOutcome>;
+  /** The file may come to have fewer messages. */
+  readonly mayDrop: boolean;
+}
+
+/** Whether this process is about to write the session's file. */
+export function isBeingSaved(sessionsDir: string, id: string): boolean {
+  return isInUse(join(sessionsDir, id));
+}
+
+/** Any change of a session's file, as `saveMetadata`. */
+export async function saveEdited(
+  sessionsDir: string,
+  id: string,
+  { edit, mayDrop }: SidecarEdit,
+  options: SaveOptions = {},
+): Promise<SavedSidecar> {
   if (!isSidecarId(id)) throw new InvalidInput('That is no session id.', {}, 'BAD_SESSION_ID');
   await refuseOverlay(sessionsDir, options);
   return inOrder(join(sessionsDir, id), async () => {
     const read = await readForEdit(sessionsDir, id, options);
-    // The thread that edits takes the bytes.
-    const old = request.collapsePartials === true ? Buffer.from(read.bytes) : null;
-    const outcome = await edit(read.bytes, request);
+    const old = mayDrop ? Buffer.from(read.bytes) : null;
+    const outcome = await edit(read.bytes);
     if (outcome.status === 'REFUSED') throw new WriteRefused(outcome.code, outcome.more);
     const before = { ...outcome.before, signature: read.signature };
     const mayBeOverwritten = isLikelyInMemory(before, options);

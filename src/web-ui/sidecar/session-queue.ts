@@ -11,3 +11,7 @@ export async function inOrder<T>(key: string, write: () => Promise<T>): Promise<
     if (last.get(key) === mine) last.delete(key);
   }
 }
+
+export function isInUse(key: string): boolean {
+  return last.has(key);
+}

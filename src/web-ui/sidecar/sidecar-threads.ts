@@ -3,6 +3,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { IndexReading } from '../index-file/index-file.ts';
+import type { Recovered, RecoverRequest } from '../recovery/recover-sidecar.ts';
 import type { CompactSidecar } from './compact-sidecar.ts';
 import type { EditOutcome, EditRequest } from './edit-sidecar.ts';
 import type { SidecarRow, SidecarSignature } from './sidecar-row.ts';
@@ -24,6 +25,12 @@ export interface EditTask {
   readonly request: EditRequest;
 }
 
+export interface RecoverTask {
+  readonly task: 'RECOVER';
+  readonly bytes: Uint8Array;
+  readonly request: RecoverRequest;
+}
+
 /** Reads the index of the folder itself. */
 export interface IndexTask {
   readonly task: 'INDEX';
@@ -31,7 +38,7 @@ export interface IndexTask {
   readonly sessionsDir: string;
 }
 
-export type SidecarTask = RowTask | CompactTask | EditTask | IndexTask;
+export type SidecarTask = RowTask | CompactTask | EditTask | RecoverTask | IndexTask;
 
 export type SidecarTaskReply = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string };
 
@@ -42,6 +49,7 @@ const ENTRY = new URL(`sidecar-thread.${import.meta.url.endsWith('.ts') ? 'ts' :
 export function inSidecarThread(task: RowTask): Promise<SidecarRow>;
 export function inSidecarThread(task: CompactTask): Promise<CompactSidecar | null>;
 export function inSidecarThread(task: EditTask): Promise<EditOutcome>;
+export function inSidecarThread(task: RecoverTask): Promise<Recovered>;
 export function inSidecarThread(task: IndexTask): Promise<IndexReading>;
 export function inSidecarThread(task: SidecarTask): Promise<unknown> {
   const bytes = ownBuffer(task.bytes);

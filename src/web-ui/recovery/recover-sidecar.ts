@@ -1,0 +1,267 @@
+/**
+ * Recoveries of a session file, from bytes to bytes (`spec/webui-recovery.md` 11 to 14): what is to be done, and the file afterwards. Pure, so that
+ * it can run in any thread.
+ */
+import { isUtf8 } from 'node:buffer';
+import { isJsonObject } from '../../state-db/decode.ts';
+import { type Fields, listOf, word } from '../sidecar/coercions.ts';
+import { compactSidecar } from '../sidecar/compact-sidecar.ts';
+import { type EditOutcome, editSidecar } from '../sidecar/edit-sidecar.ts';
+import { decodeText } from '../sidecar/parse-sidecar.ts';
+import { parseSidecarJson } from '../sidecar/sidecar-json.ts';
+import { lastMessageTime } from '../sidecar/sidecar-messages.ts';
+import { type InterruptionCause, queuedRetry } from './markers.ts';
+import { isUser, type PendingPrompt } from './matching.ts';
+import { CLEARED, promptOf, type RepairedTurn, type RepairOutcome, repairTurn } from './repair-turn.ts';
+import { type RetryOutcome, retryJournal } from './retry-journal.ts';
+import type { RunJournal } from './run-lines.ts';
+import { SessionDraft } from './session-draft.ts';
+import { syncMessages } from './sync-messages.ts';
+
+interface OfSession {
+  readonly id: string;
+  /** The run that the file named when it was judged. */
+  readonly streamId: string | null;
+  readonly journal: RunJournal | null;
+  /** Epoch seconds. */
+  readonly now: number;
+}
+
+export interface RepairRequest extends OfSession {
+  readonly kind: 'REPAIR';
+  /** UNREADABLE: there is one, and what it says can't be told. */
+  readonly core: Fields | null | 'UNREADABLE';
+  readonly cause: InterruptionCause;
+  /** Move the session in lists. */
+  readonly touches: boolean;
+}
+
+export interface SyncRequest extends OfSession {
+  readonly kind: 'SYNC';
+  readonly cause: InterruptionCause;
+  readonly summary: StoredSummary;
+  /** Live rows of the store as messages. */
+  readonly rows: readonly unknown[];
+}
+
+/** Of all rows that the store has of the session. */
+export interface StoredSummary {
+  readonly count: number;
+  /** Epoch seconds of the newest; null when none has a time. */
+  readonly lastAt: number | null;
+}
+
+/** Of the run that its marker names. */
+export interface RetryRequest extends OfSession {
+  readonly kind: 'RETRY';
+}
+
+/** Which run the marker names, as `streamId` of a report that is WAITING; nothing is written. */
+export interface FindRetryRequest extends Omit<OfSession, 'journal'> {
+  readonly kind: 'FIND_RETRY';
+}
+
+/** Only where no prompt waits. */
+export interface ClearRequest extends Omit<OfSession, 'journal'> {
+  readonly kind: 'CLEAR';
+}
+
+export type RecoverRequest = RepairRequest | SyncRequest | RetryRequest | FindRetryRequest | ClearRequest;
+
+export type RecoverOutcome =
+  | RepairOutcome
+  | RetryOutcome
+  | 'SYNCED'
+  | 'CLEARED'
+  | 'NOT_AHEAD'
+  | 'NOT_PENDING'
+  | 'NO_UNFINISHED_TURN'
+  | 'CHANGED_UNDERNEATH'
+  | 'CORE_UNREADABLE';
+
+/** What a recovery did to the messages, as plain values. */
+export interface RecoveryReport {
+  readonly outcome: RecoverOutcome;
+  readonly streamId: string | null;
+  readonly source: 'SIDECAR' | 'CORE';
+  readonly promptAppended: boolean;
+  /** Rows of the answer that are new. */
+  readonly recovered: readonly Fields[];
+  readonly toolCallsAdded: number;
+  readonly contextRowsAdded: number;
+  readonly marker: Fields | null;
+  readonly error: Fields | null;
+  readonly countBefore: number;
+  readonly countAfter: number;
+  readonly attemptsBefore: number;
+  readonly attemptsAfter: number;
+}
+
+export interface Recovered {
+  readonly report: RecoveryReport;
+  readonly edit: EditOutcome;
+}
+
+interface Plan {
+  readonly report: RecoveryReport;
+  /** Null: nothing is written. */
+  readonly draft: SessionDraft | null;
+  readonly set: Fields;
+  readonly updatedAt: number | null;
+}
+
+const NO_SIGNATURE = { mtimeNs: 0n, size: 0, ctimeNs: 0n, ino: 0n };
+
+/** REFUSED as `editSidecar` where the file is no session, UNCHANGED where the recovery has nothing to do. */
+export function recoverSidecar(bytes: Buffer, request: RecoverRequest): Recovered {
+  const fields = isUtf8(bytes) ? parseSidecarJson(decodeText(bytes).text) : null;
+  const plan =
+    isJsonObject(fields) && Array.isArray(fields.messages) ? planOf(fields, request) : nothing({}, request, 'CHANGED_UNDERNEATH');
+  const edit = editSidecar(bytes, {
+    id: request.id,
+    set: plan.set,
+    arrange: plan.draft?.arrangement() ?? {},
+    updatedAt: plan.draft === null ? null : plan.updatedAt,
+    refuse: { readOnly: false, underWay: false },
+  });
+  return { report: plan.report, edit: edit.status === 'CHANGED' ? { ...edit, patch: rowPatch(edit.bytes, request.id) } : edit };
+}
+
+function planOf(fields: Fields, request: RecoverRequest): Plan {
+  if (request.kind === 'RETRY') return retryPlan(fields, request);
+  if (request.kind === 'FIND_RETRY') return findRetry(fields);
+  const prompt = promptOf(fields);
+  const streamId = word(fields.active_stream_id);
+  if (prompt === null && streamId === null) {
+    return nothing(
+      fields,
+      request,
+      request.kind === 'REPAIR' ? 'NOT_PENDING' : request.kind === 'SYNC' ? 'CHANGED_UNDERNEATH' : 'NO_UNFINISHED_TURN',
+    );
+  }
+  if (streamId !== request.streamId) return nothing(fields, request, 'CHANGED_UNDERNEATH');
+  if (request.kind === 'SYNC') return syncPlan(fields, request);
+  if (request.kind === 'REPAIR') return prompt === null ? nothing(fields, request, 'NOT_PENDING') : repairPlan(fields, prompt, request);
+  if (prompt !== null) return nothing(fields, request, 'CHANGED_UNDERNEATH');
+  const cleared = { ...nothing(fields, request, 'CLEARED').report, streamId };
+  return { report: cleared, draft: null, set: CLEARED, updatedAt: null };
+}
+
+function repairPlan(fields: Fields, prompt: PendingPrompt, request: RepairRequest): Plan {
+  const { id, journal, cause, now, touches } = request;
+  const core = listOf(fields.messages).length > 0 ? null : request.core;
+  if (core === 'UNREADABLE') return nothing(fields, request, 'CORE_UNREADABLE');
+  const repaired = repairTurn(fields, prompt, { sessionId: id, journal, core, cause, now });
+  return { report: reportOf(fields, repaired), draft: repaired.draft, set: repaired.set, updatedAt: touches ? now : null };
+}
+
+function syncPlan(fields: Fields, request: SyncRequest): Plan {
+  const { id, journal, cause, now, rows, summary } = request;
+  const messages = listOf(fields.messages);
+  const isAhead = summary.count > messages.length || (summary.lastAt ?? 0) > (lastMessageTime(messages) ?? 0);
+  const draft = isAhead ? syncMessages(fields, rows) : null;
+  if (draft === null) return nothing(fields, request, 'NOT_AHEAD');
+  const tail = draft.messages.findLast((row) => row.fields?.role !== 'tool')?.fields ?? null;
+  if (!isUser(tail)) {
+    const report = { ...nothing(fields, request, 'SYNCED').report, ...countsOf(fields, draft), streamId: word(fields.active_stream_id) };
+    return { report, draft, set: CLEARED, updatedAt: now };
+  }
+  // Only the prompt came to the store: what the run made of it is in the journal (D10).
+  const prompt = promptOf(fields) ?? promptOfRow(tail);
+  const repaired = repairTurn(fields, prompt, { sessionId: id, journal, core: null, cause, now }, draft);
+  return { report: { ...reportOf(fields, repaired), outcome: 'SYNCED' }, draft, set: repaired.set, updatedAt: now };
+}
+
+function promptOfRow(row: Fields): PendingPrompt {
+  const text = typeof row.content === 'string' ? row.content : '';
+  return { text, attachments: listOf(row.attachments), startedAt: row.timestamp, source: word(row._source) ?? 'webui' };
+}
+
+function findRetry(fields: Fields): Plan {
+  const queued = queuedRetry(new SessionDraft(fields).messages);
+  return nothing(fields, { streamId: queued?.streamId ?? null }, queued === null ? 'NO_RETRY_QUEUED' : 'WAITING');
+}
+
+function retryPlan(fields: Fields, request: RetryRequest): Plan {
+  const retried = retryJournal(fields, request.id, request.journal, request.now);
+  const { outcome, draft, streamId, attemptsBefore, attemptsAfter } = retried;
+  // The marker named another run when its journal was read.
+  if (streamId !== request.streamId) return nothing(fields, request, 'CHANGED_UNDERNEATH');
+  const report = {
+    ...nothing(fields, request, outcome).report,
+    ...(draft === null ? {} : countsOf(fields, draft)),
+    streamId,
+    attemptsBefore,
+    attemptsAfter,
+    recovered: retried.recovered.map(fieldsOf),
+    marker: retried.marker === null ? null : fieldsOf(retried.marker),
+    error: retried.error === null ? null : fieldsOf(retried.error),
+  };
+  return { report, draft, set: {}, updatedAt: null };
+}
+
+function reportOf(fields: Fields, repaired: RepairedTurn): RecoveryReport {
+  const { outcome, draft, source, promptAppended, recovered, marker, error } = repaired;
+  return {
+    outcome,
+    ...countsOf(fields, draft),
+    streamId: word(fields.active_stream_id),
+    source,
+    promptAppended,
+    recovered: recovered.map(fieldsOf),
+    marker: marker === null ? null : fieldsOf(marker),
+    error: error === null ? null : fieldsOf(error),
+    attemptsBefore: 0,
+    attemptsAfter: 0,
+  };
+}
+
+type Counts = Pick<RecoveryReport, 'countBefore' | 'countAfter' | 'toolCallsAdded' | 'contextRowsAdded'>;
+
+function countsOf(fields: Fields, { messages, added }: SessionDraft): Counts {
+  const countBefore = listOf(fields.messages).length;
+  return { countBefore, countAfter: messages.length, toolCallsAdded: added.toolCalls, contextRowsAdded: added.context };
+}
+
+function nothing(fields: Fields, { streamId }: Pick<RecoverRequest, 'streamId'>, outcome: RecoverOutcome): Plan {
+  const count = listOf(fields.messages).length;
+  const report = {
+    outcome,
+    streamId,
+    source: 'SIDECAR',
+    promptAppended: false,
+    recovered: [],
+    toolCallsAdded: 0,
+    contextRowsAdded: 0,
+    marker: null,
+    error: null,
+    countBefore: count,
+    countAfter: count,
+    attemptsBefore: 0,
+    attemptsAfter: 0,
+  } as const;
+  return { report, draft: null, set: {}, updatedAt: null };
+}
+
+function fieldsOf({ fields }: { readonly fields: Fields | null }): Fields {
+  return fields ?? {};
+}
+
+/** What the session's row in the index has of a turn. */
+const IN_ROW = [
+  'updated_at',
+  'message_count',
+  'user_message_count',
+  'last_message_at',
+  'active_stream_id',
+  'pending_user_message',
+  'has_pending_user_message',
+  'input_tokens',
+  'output_tokens',
+  'estimated_cost',
+];
+
+function rowPatch(bytes: Uint8Array, id: string): Fields {
+  const compact = compactSidecar(bytes, id, NO_SIGNATURE)?.compact ?? {};
+  return Object.fromEntries(IN_ROW.filter((key) => compact[key] !== undefined).map((key) => [key, compact[key]]));
+}
