@@ -1,16 +1,13 @@
 /**
- * Deleting a session wherever it is kept, what that would do, and what deletions leave behind.
+ * Deleting a session wherever it is kept, and what that would do.
  */
-import { dirname } from 'node:path';
 import { originsOf } from '../src/state-db/listing.ts';
-import { type CleanupManifest, cleanupManifests as readManifests } from '../src/web-ui/deletion/cleanup-manifests.ts';
 import type { SessionFile } from '../src/web-ui/deletion/session-files.ts';
 import { WriteRefused } from '../src/write-refused.ts';
 import type { DeletionPreview, SessionDeletion } from '../src/writing/delete-session.ts';
-import type { DeletedJournal, DrainedManifests } from '../src/writing/journal-commands.ts';
 import { findReceipt } from '../src/writing/receipts.ts';
 import type { Context } from './context.ts';
-import { isAnswered, requireWebUi, writeFiles } from './file-writes.ts';
+import { writeFiles } from './file-writes.ts';
 import { GONE_LIVENESS } from './stores.ts';
 import type { WriteArguments, WritePayload } from './writes.ts';
 
@@ -100,7 +97,7 @@ async function refuseClaudeCode(ctx: Context, profile: string, sessionId: string
 }
 
 /** Why the session has to be left alone for its turn: one that runs, or, unless forced, one of which it can't be told. */
-async function turnRefusal(ctx: Context, profile: string, sessionId: string, force: boolean): Promise<WriteRefused | null> {
+export async function turnRefusal(ctx: Context, profile: string, sessionId: string, force: boolean): Promise<WriteRefused | null> {
   const { state } = (await ctx.loaders(profile).liveness.load(sessionId)) ?? GONE_LIVENESS;
   if (RUNS.has(state)) return new WriteRefused('SESSION_BUSY', '', { details: { sessionId, state } });
   if (force || !MAY_RUN.has(state)) return null;
@@ -150,45 +147,3 @@ async function refusalOf(look: () => Promise<void>): Promise<WriteRefused | null
 }
 
 export type FileOfSession = SessionFile;
-export type Manifest = CleanupManifest;
-export type JournalPayload = DeletedJournal & WritePayload;
-export type DrainPayload = DrainedManifests & WritePayload;
-
-export async function cleanupManifests(_: unknown, args: { profile?: Maybe<string> }, ctx: Context): Promise<readonly Manifest[]> {
-  const { path } = await ctx.store(args.profile);
-  return readManifests(dirname(path));
-}
-
-export function drainCleanupManifests(args: WriteArguments, ctx: Context): Promise<DrainPayload> {
-  return writeFiles(ctx, 'drainCleanupManifests', args, {});
-}
-
-interface JournalArguments extends WriteArguments {
-  readonly sessionId: string;
-  readonly force?: Maybe<boolean>;
-}
-
-export function deleteRunJournal(args: JournalArguments, ctx: Context): Promise<JournalPayload> {
-  return deleteJournal('deleteRunJournal', args, ctx);
-}
-
-export function deleteTurnJournal(args: JournalArguments, ctx: Context): Promise<JournalPayload> {
-  return deleteJournal('deleteTurnJournal', args, ctx);
-}
-
-/** A session that is gone has no turn, whatever its journals say. */
-async function deleteJournal(
-  command: 'deleteRunJournal' | 'deleteTurnJournal',
-  args: JournalArguments,
-  ctx: Context,
-): Promise<JournalPayload> {
-  const { profile } = await ctx.store(args.profile);
-  const { sessionId } = args;
-  if (!isAnswered(ctx, args)) {
-    await requireWebUi(ctx);
-    const isThere = (await ctx.loaders(profile).session.load(sessionId)) !== null;
-    const refusal = isThere ? await turnRefusal(ctx, profile, sessionId, args.force ?? false) : null;
-    if (refusal !== null) throw refusal;
-  }
-  return writeFiles(ctx, command, args, { sessionId });
-}

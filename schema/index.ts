@@ -51,6 +51,7 @@ import './project-changes.ts';
 import './upkeep.ts';
 import './session-removal.ts';
 import './session-deletion.ts';
+import './cleanup.ts';
 import './session-backing.ts';
 
 export const schema: GraphQLSchema = builder.toSchema();

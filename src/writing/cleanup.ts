@@ -6,7 +6,13 @@ import { unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreUnreadable } from '../errors.ts';
 import { acquireFileLock, FileLock } from '../state-db/repair/file-lock.ts';
-import { artifactsDir, type CleanupManifest, cleanupManifests, replaceManifest } from '../web-ui/deletion/cleanup-manifests.ts';
+import {
+  artifactsDir,
+  type CleanupManifest,
+  cleanupManifests,
+  ManifestsUnreadable,
+  replaceManifest,
+} from '../web-ui/deletion/cleanup-manifests.ts';
 import { sumOf } from '../web-ui/deletion/journal-files.ts';
 import type { SessionFile } from '../web-ui/deletion/session-files.ts';
 import { isSessionFileId } from '../web-ui/sidecar-file.ts';
@@ -43,12 +49,22 @@ export async function withCleanupLock<T>(host: CommandHost, work: () => Promise<
   }
 }
 
-/** Processes all manifests of the home, under the lock. What can't be read or removed stays and is told. */
+/** Whether there is anything to clean up, as far as can be seen. */
+export async function hasManifests(host: CommandHost): Promise<boolean> {
+  try {
+    return (await cleanupManifests(host.home)).length > 0;
+  } catch (error) {
+    if (error instanceof ManifestsUnreadable) return false;
+    throw error;
+  }
+}
+
+/** Processes all manifests of the home, under the lock. What can't be read or removed stays and is told. Throws FILE_NOT_WRITTEN. */
 export async function drainManifests(host: CommandHost, stage: CleanupStage): Promise<CleanupOutcome> {
   const pendingIds: string[] = [];
   const blockedManifests: string[] = [];
   const drained: string[] = [];
-  for (const manifest of await cleanupManifests(host.home)) {
+  for (const manifest of await readableManifests(host)) {
     if (manifest.status !== 'OK') blockedManifests.push(manifest.name);
     else {
       const left = await drainManifest(host, manifest, stage);
@@ -57,6 +73,15 @@ export async function drainManifests(host: CommandHost, stage: CleanupStage): Pr
     }
   }
   return { pendingIds: [...new Set(pendingIds)], blockedManifests, drained };
+}
+
+async function readableManifests(host: CommandHost): Promise<CleanupManifest[]> {
+  try {
+    return await cleanupManifests(host.home);
+  } catch (error) {
+    if (error instanceof ManifestsUnreadable) throw new WriteRefused('FILE_NOT_WRITTEN', error.message, { cause: error });
+    throw error;
+  }
 }
 
 /** The ids that are left in it. */

@@ -9,6 +9,7 @@ import {
   type FileSum,
   removeRunJournal,
   removeTurnJournal,
+  removing,
   runJournalDir,
   sumOf,
   turnJournalFiles,
@@ -40,7 +41,7 @@ export const JOURNAL_COMMANDS = {
       const result = { sessionId, files: sum?.files ?? 0, bytes: sum?.bytes ?? 0, removed: sum !== null };
       if (dryRun || sum === null) return result;
       planned(result);
-      await removeRunJournal(sessionsDirOf(host), sessionId);
+      await removing(() => removeRunJournal(sessionsDirOf(host), sessionId));
       return result;
     },
     wasMade: async (host, { sessionId }) => {
@@ -52,13 +53,13 @@ export const JOURNAL_COMMANDS = {
   deleteTurnJournal: fileCommand<JournalInput, DeletedJournal>('deleteTurnJournal', {
     work: async (host, { sessionId: asked }, dryRun, planned) => {
       const sessionId = checkedId(asked);
-      const paths = await turnJournalFiles(sessionsDirOf(host), sessionId);
+      const paths = await removing(() => turnJournalFiles(sessionsDirOf(host), sessionId));
       const sums = await Promise.all(paths.map(sumOf));
       const bytes = sums.reduce((total, sum) => total + (sum?.bytes ?? 0), 0);
       const result = { sessionId, files: paths.length, bytes, removed: paths.length > 0 };
       if (dryRun || paths.length === 0) return result;
       planned(result);
-      await removeTurnJournal(sessionsDirOf(host), sessionId);
+      await removing(() => removeTurnJournal(sessionsDirOf(host), sessionId));
       return result;
     },
     wasMade: async (host, { sessionId }) => (await turnJournalFiles(sessionsDirOf(host), sessionId)).length === 0,

@@ -3,9 +3,8 @@
  * or in the middle of a deletion of files: its receipt is planned, and manifests may be left (`spec/webui-transcript.md` 19.7).
  */
 import { isJsonObject } from '../state-db/decode.ts';
-import { cleanupManifests } from '../web-ui/deletion/cleanup-manifests.ts';
 import { WriteRefused } from '../write-refused.ts';
-import { drainManifests, withCleanupLock } from './cleanup.ts';
+import { drainManifests, hasManifests, withCleanupLock } from './cleanup.ts';
 import type { CommandHost } from './command.ts';
 import { finishDeletion, WEB_UI_DELETION } from './delete-web-ui-session.ts';
 import { forgetPending } from './forget-pending.ts';
@@ -14,8 +13,11 @@ import { forgetSessions } from './session-files.ts';
 /** Mutations after which nothing that waited may come back, and those that leave files behind. */
 const FORGETFUL = ['rewindSession', 'rewriteTranscript', 'clearSession', 'deleteSession', 'deleteSessions'] as const;
 
-/** Before the first write of a process: finishes what follows such changes, and settles their receipts. */
-export async function finishLeftovers(host: CommandHost): Promise<void> {
+/**
+ * Before the first write of a process: finishes what follows such changes, and settles their receipts. `drains`: also cleans up by the manifests
+ * that are there; not before somebody who asks for just that and wants to hear of it.
+ */
+export async function finishLeftovers(host: CommandHost, drains = true): Promise<void> {
   const receipts = host.receipts();
   for (const { clientMutationId, result, createdAt } of receipts.unsettled(host.profile, FORGETFUL)) {
     const planned: unknown = result === null ? null : JSON.parse(result);
@@ -31,7 +33,7 @@ export async function finishLeftovers(host: CommandHost): Promise<void> {
     receipts.done(clientMutationId, planned);
     receipts.settled(clientMutationId);
   }
-  if ((await cleanupManifests(host.home)).length > 0) {
+  if (drains && (await hasManifests(host))) {
     await unlessRefused(() => withCleanupLock(host, () => drainManifests(host, 'RECOVERY')));
   }
 }

@@ -23,6 +23,7 @@ import { WriteRefused } from '../write-refused.ts';
 import { profileFiles } from './cleanup.ts';
 import { type CommandHost, reading } from './command.ts';
 import { sessionsDirOf } from './file-command.ts';
+import { sessionIds } from './session-files.ts';
 
 export interface WebUiDeleteInput extends DeleteInput {
   /** Rows of the store stay; the files go. */
@@ -77,6 +78,7 @@ interface Stored {
   readonly ids: readonly string[];
   /** The source of each of them that has a row. */
   readonly sources: ReadonlyMap<string, string | null>;
+  /** Looked at only where it matters. */
   readonly areEmpty: boolean;
 }
 
@@ -99,19 +101,15 @@ export async function planDeletion(host: CommandHost, input: WebUiDeleteInput): 
   if (stored.sources.size === 0 && seen.every(({ exists }) => !exists)) throw new WriteRefused('NOT_FOUND');
   const isSpared = input.onlyIfEmpty && !(stored.areEmpty && seen.every(({ isEmptyFile }) => isEmptyFile));
   const targets = isSpared ? [] : seen.map(({ target }) => target);
-  const rowTargets = targets.filter(({ deletesRow }) => deletesRow).map(({ id }) => id);
-  const refusals = [...seen.flatMap(({ refusal }) => refusal ?? []), ...(await folderRefusals(host, input, targets))];
-  let removal: Pick<Removal, 'ids' | 'orphanedIds'> = { ids: [], orphanedIds: [] };
-  try {
-    if (rowTargets.length > 0)
-      removal = await reading(host, (store) => planLineageRemoval(store, new SessionGraph(store), rowTargets, host.now()));
-  } catch (error) {
-    if (!(error instanceof WriteRefused) || error.code !== 'SESSION_WRITE_GUARDED') throw error;
-    refusals.push(error);
-  }
+  const removal = await removalOf(
+    host,
+    targets.filter(({ deletesRow }) => deletesRow).map(({ id }) => id),
+  );
+  const refusals = [...seen.map(({ refusal }) => refusal), ...(await folderRefusals(host, input, targets)), removal.refusal].flatMap(
+    (refusal) => refusal ?? [],
+  );
   const deletedIds = [...new Set([...targets.map(({ id }) => id), ...removal.ids])];
   if (refusals.length === 0) refuseOtherSet(input.expectedDeleteIds, deletedIds);
-  const rows = await reading(host, (store) => storedTargetsOf(store, removal.ids));
   const places = webUiPlaces(host.webUiDir, process.env);
   const files = await Promise.all(targets.filter(({ ownsFiles }) => ownsFiles).map(({ id }) => webUiFiles(places, id)));
   const deletion = {
@@ -120,7 +118,7 @@ export async function planDeletion(host: CommandHost, input: WebUiDeleteInput): 
     webUi: {
       targets,
       files: [...files.flat(), ...(await profileFiles(host, removal.ids))],
-      rowsDeleted: rows.size > 0,
+      rowsDeleted: removal.hasRows,
       pendingIds: [],
       pendingArtifacts: [],
       blockedManifests: [],
@@ -131,20 +129,36 @@ export async function planDeletion(host: CommandHost, input: WebUiDeleteInput): 
   return { deletion, refusals };
 }
 
-function storedTargets(store: StoreReading, { sessionId, scope }: WebUiDeleteInput): Stored {
+interface PlannedRemoval extends Pick<Removal, 'ids' | 'orphanedIds'> {
+  /** Whether the store has any of them. */
+  readonly hasRows: boolean;
+  readonly refusal: WriteRefused | null;
+}
+
+/** A turn or a compression that is under way is told, with nothing to be removed. */
+async function removalOf(host: CommandHost, targets: readonly string[]): Promise<PlannedRemoval> {
+  const nothing: PlannedRemoval = { ids: [], orphanedIds: [], hasRows: false, refusal: null };
+  if (targets.length === 0) return nothing;
+  try {
+    return await reading(host, (store) => {
+      const { ids, orphanedIds } = planLineageRemoval(store, new SessionGraph(store), targets, host.now());
+      return { ids, orphanedIds, hasRows: sessionIds(store, ids).length > 0, refusal: null };
+    });
+  } catch (error) {
+    if (!(error instanceof WriteRefused) || error.code !== 'SESSION_WRITE_GUARDED') throw error;
+    return { ...nothing, refusal: error };
+  }
+}
+
+function storedTargets(store: StoreReading, { sessionId, scope, onlyIfEmpty }: WebUiDeleteInput): Stored {
   const graph = new SessionGraph(store);
   const session = graph.get(sessionId);
   const sessions = session === undefined ? [] : scope === 'SEGMENT' ? [session] : chainMembers(graph, chainRoot(graph, session));
   return {
     ids: session === undefined ? [sessionId] : sessions.map(({ id }) => id),
     sources: new Map(sessions.map(({ id, source }) => [id, source])),
-    areEmpty: sessions.every(({ id }) => isEmpty(store, id)),
+    areEmpty: onlyIfEmpty && sessions.every(({ id }) => isEmpty(store, id)),
   };
-}
-
-function storedTargetsOf(store: StoreReading, ids: readonly string[]): Set<string> {
-  const graph = new SessionGraph(store);
-  return new Set(ids.filter((id) => graph.get(id) !== undefined));
 }
 
 interface SeenTarget {

@@ -297,6 +297,15 @@ describe('journals', () => {
 });
 
 describe('what deletions left behind', () => {
+  it('is cleaned up before the first write of a process, whatever that is', async () => {
+    const server = await teaHouse();
+    const folder = join(homeOf(server), 'sessions');
+    writeFileSync(join(folder, '.cleanup_manifest_a.json'), '["old"]');
+    writeFileSync(join(folder, 'old.jsonl'), '');
+    await mutate(server, 'updateSession', { sessionId: 'other', pinned: true });
+    expect(namesBelow(folder)).toEqual(['other.jsonl', 'request_dump_tea_1.json', 'tea.jsonl']);
+  });
+
   it('is listed, and cleaned up on request', async () => {
     const server = await teaHouse();
     const folder = join(homeOf(server), 'sessions');
@@ -314,7 +323,12 @@ describe('what deletions left behind', () => {
     expect(existsSync(join(folder, 'old.jsonl'))).toBe(true);
     const lock = join(homeOf(server), '.session_cleanup.lock');
     expect(existsSync(lock)).toBe(false);
-    await mutate(server, 'drainCleanupManifests', {}, fields);
+    expect(await mutate(server, 'drainCleanupManifests', {}, fields)).toMatchObject({
+      manifests: listed,
+      drained: ['.cleanup_manifest_a.json'],
+      pendingArtifacts: [],
+      blockedManifests: ['.cleanup_manifest_b.json'],
+    });
     expect(namesBelow(folder)).toEqual(['.cleanup_manifest_b.json', 'other.jsonl', 'request_dump_tea_1.json', 'tea.jsonl']);
     expect(await server.read('{ cleanupManifests { name } }')).toEqual({ cleanupManifests: [{ name: '.cleanup_manifest_b.json' }] });
   });

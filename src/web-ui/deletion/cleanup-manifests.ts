@@ -5,6 +5,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CaduceusError } from '../../errors.ts';
 import { systemCode } from '../../live/journal/open-journal.ts';
 import { parseJson } from '../../state-db/decode.ts';
 import { pythonJson } from '../../state-db/write/python-json.ts';
@@ -18,6 +19,14 @@ export interface CleanupManifest {
   readonly status: 'OK' | 'MALFORMED' | 'UNREADABLE';
 }
 
+/** The folder that may hold manifests can't be listed. */
+export class ManifestsUnreadable extends CaduceusError {
+  override readonly name = 'ManifestsUnreadable';
+  constructor(reason: string, cause: unknown) {
+    super('MANIFESTS_UNREADABLE', `The folder of transcripts in the Hermes home can't be listed (${reason}).`, { cause });
+  }
+}
+
 const NAME = /^\.cleanup_manifest_.*\.json$/s;
 const MAX_BYTES = 16 * 1024 * 1024;
 const PRIVATE_FILE = 0o600;
@@ -27,7 +36,7 @@ export function artifactsDir(home: string): string {
   return join(home, 'sessions');
 }
 
-/** Those of a Hermes home, by name; none without a folder. Only reads. Throws an error of the system for a folder that can't be listed. */
+/** Those of a Hermes home, by name; none without a folder. Only reads. Throws `ManifestsUnreadable` for a folder that can't be listed. */
 export async function cleanupManifests(home: string): Promise<CleanupManifest[]> {
   const folder = artifactsDir(home);
   let names: string[];
@@ -36,7 +45,7 @@ export async function cleanupManifests(home: string): Promise<CleanupManifest[]>
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw error;
+    throw code === null ? error : new ManifestsUnreadable(code, error);
   }
   const found: CleanupManifest[] = [];
   for (const name of names) found.push(await readManifest(folder, name));

@@ -4,8 +4,9 @@
 import { lstat, readdir, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSessionId, journalDirectory } from '../../live/journal/ids.ts';
-import { systemCode } from '../../live/journal/open-journal.ts';
+import { JournalUnreadable, systemCode } from '../../live/journal/open-journal.ts';
 import { turnShards } from '../../live/journal/turn-journal.ts';
+import { WriteRefused } from '../../write-refused.ts';
 
 export interface FileSum {
   readonly files: number;
@@ -17,7 +18,7 @@ export const TURN_JOURNALS = '_turn_journal';
 const NOTHING: FileSum = { files: 0, bytes: 0 };
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
 
-/** The files below a directory, symbolic links counted and not followed; null where there is none. */
+/** The files below a directory, symbolic links counted and not followed; null where there is none. What can't be looked into counts as nothing. */
 export async function sumOf(path: string): Promise<FileSum | null> {
   try {
     const seen = await lstat(path);
@@ -30,8 +31,19 @@ export async function sumOf(path: string): Promise<FileSum | null> {
     return sum;
   } catch (error) {
     const code = systemCode(error);
-    if (code !== null && ABSENT.has(code)) return null;
-    throw error;
+    if (code === null) throw error;
+    return ABSENT.has(code) ? null : NOTHING;
+  }
+}
+
+/** Gives what the system says against removing a file as a refusal. Throws `WriteRefused` (FILE_NOT_WRITTEN). */
+export async function removing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = error instanceof WriteRefused ? null : systemCode(error instanceof JournalUnreadable ? error.cause : error);
+    if (code === null) throw error;
+    throw new WriteRefused('FILE_NOT_WRITTEN', `(${code})`, { cause: error });
   }
 }
 
@@ -48,7 +60,7 @@ export async function removeRunJournal(sessionsDir: string, sessionId: string): 
   return true;
 }
 
-/** The shards of every process, and the file of older versions. */
+/** The shards of every process, and the file of older versions. Throws `JournalUnreadable`. */
 export async function turnJournalFiles(sessionsDir: string, sessionId: string): Promise<string[]> {
   if (!isSessionId(sessionId)) return [];
   return (await turnShards(join(sessionsDir, TURN_JOURNALS), sessionId)).map(({ path }) => path);

@@ -18,6 +18,7 @@ import {
   removeRunJournal,
   removeTree,
   removeTurnJournal,
+  removing,
   runJournalDir,
   sumOf,
   TURN_JOURNALS,
@@ -49,12 +50,14 @@ export function webUiPlaces(stateDir: string, env: Readonly<Record<string, strin
   return { stateDir, attachments: env.HERMES_WEBUI_ATTACHMENT_DIR?.trim() || join(stateDir, 'attachments') };
 }
 
-/** What there is of the session, in the order in which it goes. Throws an error of the system, `JournalUnreadable`. */
+/** What there is of the session, in the order in which it goes. */
 export async function webUiFiles({ stateDir, attachments }: WebUiPlaces, id: string): Promise<SessionFile[]> {
   const sessionsDir = join(stateDir, 'sessions');
   const sidecar = isSidecarId(id) ? join('sessions', sidecarName(id)) : null;
   const isJournalled = runJournalDir(sessionsDir, id) !== null;
-  const shards = (await turnJournalFiles(sessionsDir, id)).map((path) => join('sessions', TURN_JOURNALS, basename(path)));
+  const shards = (await turnJournalFiles(sessionsDir, id).catch(noneIfUnreadable)).map((path) =>
+    join('sessions', TURN_JOURNALS, basename(path)),
+  );
   const places: readonly [SessionFileKind, string | null][] = [
     ['SIDECAR', sidecar],
     ['BACKUP', sidecar === null ? null : `${sidecar}.bak`],
@@ -70,6 +73,12 @@ export async function webUiFiles({ stateDir, attachments }: WebUiPlaces, id: str
     if (sum !== null) found.push({ home, path, kind, ...sum });
   }
   return found;
+}
+
+/** They are told as left when the session is deleted. */
+function noneIfUnreadable(error: unknown): string[] {
+  if (error instanceof JournalUnreadable) return [];
+  throw error;
 }
 
 function attachmentsOf(root: string, id: string): string | null {
@@ -94,7 +103,7 @@ export async function removeWebUiFiles(
 ): Promise<'GONE' | 'LIVES' | 'LEFT'> {
   const sessionsDir = join(places.stateDir, 'sessions');
   if (!isSidecarId(id) || !(await isThere(sessionsDir))) return 'GONE';
-  if (!(await refusing(() => removeSidecar(sessionsDir, id, signature)))) return 'LIVES';
+  if (!(await removing(() => removeSidecar(sessionsDir, id, signature)))) return 'LIVES';
   const attachments = attachmentsOf(places.attachments, id);
   const steps: readonly (() => Promise<unknown>)[] = [
     () => pruneIndexRow(sessionsDir, id),
@@ -107,7 +116,7 @@ export async function removeWebUiFiles(
   let isLeft = false;
   for (const step of steps) {
     try {
-      await refusing(step);
+      await removing(step);
     } catch (error) {
       if (!(error instanceof WriteRefused)) throw error;
       isLeft = true;
@@ -139,15 +148,5 @@ async function isThere(path: string): Promise<boolean> {
   } catch (error) {
     if (systemCode(error) === null) throw error;
     return false;
-  }
-}
-
-async function refusing<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const code = error instanceof JournalUnreadable ? systemCode(error.cause) : error instanceof WriteRefused ? null : systemCode(error);
-    if (code === null) throw error;
-    throw new WriteRefused('FILE_NOT_WRITTEN', `(${code})`, { cause: error });
   }
 }

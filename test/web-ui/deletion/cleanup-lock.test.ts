@@ -52,7 +52,7 @@ describe('while another program deletes in the home', () => {
       isDone = true;
       return result;
     });
-    // It asks for the lock with a program of its own: by the second answer it was refused at least once.
+    // However far it is by now.
     await host.writer.read((store) => store.all('SELECT 1 AS one'));
     expect(isDone).toBe(false);
     expect(parentsOf(host)).toEqual({ d: 'p', p: null });
