@@ -3,9 +3,10 @@
  */
 import { dirname } from 'node:path';
 import { type CleanupManifest, cleanupManifests as readManifests } from '../src/web-ui/deletion/cleanup-manifests.ts';
+import { WriteRefused } from '../src/write-refused.ts';
 import type { DeletedJournal, DrainedManifests } from '../src/writing/journal-commands.ts';
 import type { Context } from './context.ts';
-import { isAnswered, requireWebUi, writeFiles } from './file-writes.ts';
+import { filesOf, isAnswered, requireWebUi, writeFiles } from './file-writes.ts';
 import { turnRefusal } from './session-deletion.ts';
 import type { WriteArguments, WritePayload } from './writes.ts';
 
@@ -47,9 +48,16 @@ async function deleteJournal(
   const { sessionId } = args;
   if (!isAnswered(ctx, args)) {
     await requireWebUi(ctx);
+    await refuseOtherProfile(ctx, profile, sessionId);
     const isThere = (await ctx.loaders(profile).session.load(sessionId)) !== null;
     const refusal = isThere ? await turnRefusal(ctx, profile, sessionId, args.force ?? false) : null;
     if (refusal !== null) throw refusal;
   }
   return writeFiles(ctx, command, args, { sessionId });
+}
+
+/** Nothing is known here of the turns of another profile's session. Throws NOT_FOUND. */
+async function refuseOtherProfile(ctx: Context, profile: string, sessionId: string): Promise<void> {
+  const hasFile = (await ctx.services.webUiHome.sidecars.get(sessionId)) !== null;
+  if (hasFile && (await filesOf(ctx, profile, [sessionId])).length === 0) throw new WriteRefused('NOT_FOUND');
 }

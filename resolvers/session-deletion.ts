@@ -96,14 +96,24 @@ async function refuseClaudeCode(ctx: Context, profile: string, sessionId: string
   throw new WriteRefused('SESSION_READ_ONLY', 'It is a transcript of Claude Code.');
 }
 
-/** Why the session has to be left alone for its turn: one that runs, or, unless forced, one of which it can't be told. */
+/**
+ * Why the session has to be left alone for a turn in its conversation, which may go on writing where it began: one that runs, or, unless
+ * forced, one of which it can't be told.
+ */
 export async function turnRefusal(ctx: Context, profile: string, sessionId: string, force: boolean): Promise<WriteRefused | null> {
-  const { state } = (await ctx.loaders(profile).liveness.load(sessionId)) ?? GONE_LIVENESS;
-  if (RUNS.has(state)) return new WriteRefused('SESSION_BUSY', '', { details: { sessionId, state } });
-  if (force || !MAY_RUN.has(state)) return null;
-  return new WriteRefused('SESSION_BUSY', 'Whether the turn still runs can not be told; force it if you know.', {
-    details: { sessionId, state },
-  });
+  const { conversation, liveness } = ctx.loaders(profile);
+  const segments = (await conversation.load(sessionId))?.segments.map(({ id }) => id) ?? [];
+  const states = await Promise.all(
+    [...new Set([sessionId, ...segments])].map(async (id) => ({
+      sessionId: id,
+      state: ((await liveness.load(id)) ?? GONE_LIVENESS).state,
+    })),
+  );
+  const running = states.find(({ state }) => RUNS.has(state));
+  if (running !== undefined) return new WriteRefused('SESSION_BUSY', '', { details: running });
+  const doubtful = force ? undefined : states.find(({ state }) => MAY_RUN.has(state));
+  if (doubtful === undefined) return null;
+  return new WriteRefused('SESSION_BUSY', 'Whether the turn still runs can not be told; force it if you know.', { details: doubtful });
 }
 
 export interface DeletePreviewPayload extends DeletionPreview {

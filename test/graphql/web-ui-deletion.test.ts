@@ -288,11 +288,40 @@ describe('journals', () => {
     expect(filesOf(server)).toEqual(before);
   });
 
+  it("stay where the session is another profile's, which may be at work in it", async () => {
+    const server = await teaHouse({ profile: 'work' }, { profiles: { work: [] } });
+    for (const name of ['deleteRunJournal', 'deleteTurnJournal']) {
+      expect(await mutate(server, name, { sessionId: 'tea' }), name).toMatchObject({ code: 'NOT_FOUND' });
+      expect(await mutate(server, name, { sessionId: 'tea', profile: 'work', dryRun: true }, SUM), name).toMatchObject({ files: 1 });
+    }
+    expect(filesOf(server)).toContain(`sessions/_run_journal/tea/${RUN}.jsonl`);
+  });
+
   it('stay during a turn', async () => {
     const server = await teaHouse({ active_stream_id: RUN, pending_user_message: 'Hi', pending_started_at: Date.now() / 1000 });
     for (const name of ['deleteRunJournal', 'deleteTurnJournal'])
       expect(await mutate(server, name, { sessionId: 'tea' }), name).toMatchObject({ code: 'SESSION_BUSY' });
     expect(filesOf(server)).toContain(`sessions/_run_journal/tea/${RUN}.jsonl`);
+  });
+});
+
+describe('a segment whose conversation goes on in another', () => {
+  it('stays, with its journals, while that has a turn: the run goes on writing where it began', async () => {
+    const turn = { active_stream_id: RUN, pending_user_message: 'Hi', pending_started_at: Date.now() / 1000 };
+    const server = await startWebUi({
+      rows: [W('one', { end_reason: 'compression', ended_at: 150 }), W('two', { parent_session_id: 'one', started_at: 150 })],
+      files: { one: { title: 'A', pre_compression_snapshot: true }, two: { title: 'A', parent_session_id: 'one', ...turn } },
+    });
+    mkdirSync(join(server.sessionsDir, '_run_journal', 'one'), { recursive: true });
+    writeFileSync(join(server.sessionsDir, '_run_journal', 'one', `${RUN}.jsonl`), '{}\n');
+    const before = filesOf(server);
+    for (const name of ['deleteSession', 'deleteRunJournal', 'deleteTurnJournal']) {
+      expect(await mutate(server, name, { sessionId: 'one', force: true }), name).toMatchObject({
+        code: 'SESSION_BUSY',
+        details: { sessionId: 'two', state: 'LIVE' },
+      });
+    }
+    expect(filesOf(server)).toEqual(before);
   });
 });
 
