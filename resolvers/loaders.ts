@@ -85,6 +85,10 @@ export function createLoaders(store: SessionStore, { webUi, webUiHome, openSessi
       const envelope = { dryRun: true, clientMutationId: null };
       return new Map(await writers.run({ profile: store.profile, path: store.path }, 'inspectBackups', { ids: backedUp }, envelope));
     }, null),
+    judgedTurn: byKey(async (ids) => {
+      const envelope = { dryRun: true, clientMutationId: null };
+      return new Map(await writers.run({ profile: store.profile, path: store.path }, 'judgeTurns', { ids }, envelope));
+    }, null),
     // One answer for the whole store, however many sessions ask for it.
     status: inOrder((keys: readonly object[]) => store.status().then((status) => keys.map(() => status))),
     message: byKey((rowIds) => store.messages(rowIds), null),

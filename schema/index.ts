@@ -49,6 +49,8 @@ import './new-web-ui-session.ts';
 import './session-marks.ts';
 import './project-changes.ts';
 import './upkeep.ts';
+import './recovery.ts';
+import './pending-turn.ts';
 import './session-removal.ts';
 import './session-deletion.ts';
 import './cleanup.ts';

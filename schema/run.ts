@@ -6,7 +6,7 @@ import { builder, pageComplexity } from './builder.ts';
 import { PAGE_DOCS, PageInfo, pageInfo } from './paging.ts';
 import { Session } from './session.ts';
 
-const Run = builder.objectRef<RunSummary>('Run').implement({
+export const Run = builder.objectRef<RunSummary>('Run').implement({
   description: 'One turn that the Web UI ran, as its journal tells.',
   fields: (t) => ({
     runId: t.exposeString('runId', { description: "The Web UI's id; also called stream id." }),

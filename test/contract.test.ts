@@ -22,11 +22,6 @@ const SCHEMA = join(import.meta.dirname, '..', 'schema', 'schema.graphql');
 /** Names that other issues bring: a type stands for itself and all its fields. */
 const PENDING: Readonly<Record<string, readonly string[]>> = {
   'Web UI': [
-    'Session.pendingTurn',
-    'PendingTurn',
-    'Mutation.repairStalePending',
-    'Mutation.retryJournalRecovery',
-    'Mutation.syncSidecarFromStateDb',
     'Mutation.startCompressionRecovery',
     'Mutation.restoreFromBackup',
     'Mutation.materializeSidecars',

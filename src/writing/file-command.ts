@@ -3,6 +3,7 @@
  */
 import { join } from 'node:path';
 import { InvalidInput } from '../errors.ts';
+import { JournalUnreadable } from '../live/journal/open-journal.ts';
 import { NotJson } from '../state-db/write/python-json.ts';
 import { SidecarUnreadable } from '../web-ui/sidecar-file.ts';
 import { WriteRefused } from '../write-refused.ts';
@@ -51,6 +52,7 @@ export async function refusing<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof InvalidInput || error instanceof NotJson) throw new WriteRefused('VALIDATION', error.message, { cause: error });
+    if (error instanceof JournalUnreadable) throw new WriteRefused('SIDECAR_UNREADABLE', 'It is one of its journals.', { cause: error });
     if (error instanceof SidecarUnreadable) throw new WriteRefused('SIDECAR_UNREADABLE', '', { cause: error });
     throw error;
   }

@@ -8,6 +8,7 @@ import { importSessionCommand } from './import-session.ts';
 import { JOURNAL_COMMANDS } from './journal-commands.ts';
 import { PROJECT_COMMANDS } from './project-commands.ts';
 import { recoverWorkspace } from './recover-workspace.ts';
+import { judgeTurns, previewRunOutput, RECOVERY_COMMANDS } from './recovery-commands.ts';
 import { clearPause, collapsePartials, inspectBackups, updateSidecar } from './sidecar-commands.ts';
 import { UPKEEP_COMMANDS } from './upkeep-commands.ts';
 
@@ -23,4 +24,7 @@ export const WEB_UI_COMMANDS = {
   createWebUiSession,
   ...UPKEEP_COMMANDS,
   ...JOURNAL_COMMANDS,
+  judgeTurns,
+  previewRunOutput,
+  ...RECOVERY_COMMANDS,
 } as const;

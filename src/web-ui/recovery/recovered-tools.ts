@@ -36,7 +36,7 @@ export class RebuiltCard {
 }
 
 export function newCard(seq: number, payload: Payload, streamId: string): Fields {
-  const preview = payload.preview ?? '';
+  const preview = truthy(payload.preview) ? pythonText(payload.preview) : '';
   return {
     name: nameOf(payload) ?? 'tool',
     preview,
