@@ -8,29 +8,10 @@ import { type WriteArguments, type WritePayload, write } from './writes.ts';
 
 type Maybe<T> = T | null | undefined;
 
-interface Removing extends WritePayload {
+export interface Removing extends WritePayload {
   readonly deletedIds: readonly string[];
   readonly orphanedIds: readonly string[];
   readonly dryRun: boolean;
-}
-
-export type DeletePayload = Removing;
-
-interface DeleteArguments extends WriteArguments {
-  readonly sessionId: string;
-  readonly scope?: Maybe<'SEGMENT' | 'LINEAGE'>;
-  readonly expectedDeleteIds?: Maybe<readonly string[]>;
-  readonly onlyIfEmpty?: Maybe<boolean>;
-}
-
-export async function deleteSession(args: DeleteArguments, ctx: Context): Promise<DeletePayload> {
-  const result = await write(ctx, 'deleteSession', args, {
-    sessionId: args.sessionId,
-    scope: args.scope ?? 'SEGMENT',
-    expectedDeleteIds: args.expectedDeleteIds ?? null,
-    onlyIfEmpty: args.onlyIfEmpty ?? false,
-  });
-  return { ...result, dryRun: args.dryRun ?? false };
 }
 
 export interface DeleteManyPayload extends Removing {

@@ -58,6 +58,8 @@ import './doctor.ts';
 import './recovery.ts';
 import './pending-turn.ts';
 import './session-removal.ts';
+import './session-deletion.ts';
+import './cleanup.ts';
 import './session-backing.ts';
 import './lost-files.ts';
 import './restoring.ts';

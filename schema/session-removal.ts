@@ -8,46 +8,10 @@ import { mutation, OF_MESSAGES } from './mutation.ts';
 import { Session } from './session.ts';
 import { clientMutationIdField, dryRunField, payloadFields, profileField, sessionField, sessionIdField } from './write-fields.ts';
 
-const EXPECTED = 'The ids that a dry run gave; refused when they are others by now.';
-const DELETED = 'What was deleted, or would be: with everything that the sessions delegated.';
-const ORPHANED = 'Sessions that stay and have no parent any more.';
-const DRY = 'True: nothing was changed.';
-
-const DeleteScope = builder.enumType('DeleteScope', {
-  description: 'How much of a conversation is deleted.',
-  values: {
-    SEGMENT: { description: 'The session alone, with what it delegated. What continues it stays, without a parent.' },
-    LINEAGE: { description: 'Every segment of the conversation, with what they delegated. Branches stay.' },
-  } as const,
-});
-
-mutation('deleteSession', {
-  description:
-    'Delete a session with its messages, usage and files. There is no way back: ask with dryRun first, and give the ids that it names as expectedDeleteIds.',
-  input: builder.inputType('DeleteSessionInput', {
-    description: 'Delete a session.',
-    fields: (t) => ({
-      sessionId: sessionIdField(t),
-      scope: t.field({ type: DeleteScope, defaultValue: 'SEGMENT', description: 'How much of the conversation.' }),
-      expectedDeleteIds: t.stringList({ description: EXPECTED }),
-      onlyIfEmpty: t.boolean({ defaultValue: false, description: 'Delete nothing unless it has no row, no title and no children.' }),
-      profile: profileField(t),
-      dryRun: dryRunField(t),
-      clientMutationId: clientMutationIdField(t),
-    }),
-  }),
-  payload: builder.objectRef<resolve.DeletePayload>('DeleteSessionPayload').implement({
-    description: 'What became of it.',
-    fields: (t) => ({
-      ...payloadFields(t),
-      deletedIds: t.exposeStringList('deletedIds', { description: DELETED }),
-      orphanedIds: t.exposeStringList('orphanedIds', { description: ORPHANED }),
-      dryRun: t.exposeBoolean('dryRun', { description: DRY }),
-    }),
-  }),
-  refusals: [...OF_MESSAGES, 'DELETE_SET_CHANGED', 'SESSION_WRITE_GUARDED'],
-  resolve: resolve.deleteSession,
-});
+export const EXPECTED = 'The ids that a dry run gave; refused when they are others by now.';
+export const DELETED = 'What was deleted, or would be: with everything that the sessions delegated.';
+export const ORPHANED = 'Sessions that stay and have no parent any more.';
+export const DRY = 'True: nothing was changed.';
 
 mutation('deleteSessions', {
   description: 'Delete several sessions, all or none. Ids that are not in the store are skipped.',
@@ -86,7 +50,7 @@ mutation('deleteEmptySessions', {
       clientMutationId: clientMutationIdField(t),
     }),
   }),
-  payload: builder.objectRef<resolve.DeletePayload>('DeleteEmptySessionsPayload').implement({
+  payload: builder.objectRef<resolve.Removing>('DeleteEmptySessionsPayload').implement({
     description: 'What became of them.',
     fields: (t) => ({
       ...payloadFields(t),

@@ -131,6 +131,9 @@ export const REFUSALS = {
   ROUTE_NOT_FOUND: refusal('There is no route with this key.'),
   ROUTE_MOVED: refusal('The route leads elsewhere by now. Nothing was changed.'),
   GATEWAY_ONLINE: later('A gateway is running and keeps its routes in memory; it would overwrite the change. Stop it first.'),
+  CLEANUP_LOCK_UNAVAILABLE: later(
+    'The lock that keeps deletions of other programs apart from this one can not be had. Nothing was deleted; ask again in a few seconds.',
+  ),
   DELETE_SET_CHANGED: refusal('What would be deleted is not what was expected. Nothing was deleted; preview again.'),
   CASCADE_CHANGED: refusal('The sessions that follow along are not those expected. Nothing was changed; preview again.'),
   SET_CHANGED: refusal('The sessions concerned are not those expected. Nothing was changed; preview again.'),

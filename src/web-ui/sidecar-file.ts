@@ -11,6 +11,7 @@ const EXTENSION = '.json';
 const BACKUP = '.bak';
 /** Names that begin with `_` or `.` are the owner's other files; a temporary file ends otherwise. */
 const SAFE_ID = /^[0-9A-Za-z-][0-9A-Za-z_-]*$/;
+const ALPHABET = /^[0-9A-Za-z_-]+$/;
 /** The longest name that file systems take. */
 const LONGEST_NAME = 255;
 
@@ -25,6 +26,11 @@ export class SidecarUnreadable extends CaduceusError {
 /** Whether the id may name a sidecar. */
 export function isSidecarId(id: string): boolean {
   return SAFE_ID.test(id) && id.length + EXTENSION.length <= LONGEST_NAME;
+}
+
+/** Whether files of any kind may be named after the session (2): one that begins with `_` has no sidecar, but may have a transcript. */
+export function isSessionFileId(id: string): boolean {
+  return ALPHABET.test(id);
 }
 
 /** The name of the session's file in the sessions directory. The id must be one. */

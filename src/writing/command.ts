@@ -30,6 +30,8 @@ export interface CommandHost {
   readonly mintUid: () => string;
   /** Ids of mutations that run in this process now. */
   readonly running: Set<string>;
+  /** How long a clean-up waits for that of another program, in milliseconds. Default 5000. */
+  readonly cleanupWaitMs?: number;
 }
 
 export type Command<Input, Result> = (host: CommandHost, input: Input, envelope: Envelope) => Promise<Result>;

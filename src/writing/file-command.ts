@@ -53,7 +53,8 @@ export function sessionsDirOf(host: CommandHost): string {
   return join(host.webUiDir, 'sessions');
 }
 
-async function refusing<T>(work: () => Promise<T>): Promise<T> {
+/** Gives what is thrown beside `WriteRefused` on the way to a file as one. */
+export async function refusing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -105,6 +105,14 @@ export class Receipts {
       .all(profile, JSON.stringify(mutations));
   }
 
+  /** Changes of a profile, of one mutation, that were planned and whose process is gone: some of it may be done. */
+  abandoned(profile: string, mutation: string): Receipt[] {
+    const planned = this.#db
+      .prepare<[string, string], Receipt>(`SELECT ${COLUMNS} FROM receipts WHERE profile = ? AND mutation = ? AND state = 'PLANNED'`)
+      .all(profile, mutation);
+    return planned.filter((receipt) => !this.isOwnerAlive(receipt));
+  }
+
   /** After a refusal that left the store as it was: the same id may be used again. */
   forget(clientMutationId: string): void {
     this.#db.prepare("DELETE FROM receipts WHERE client_mutation_id = ? AND state IN ('PENDING', 'PLANNED')").run(clientMutationId);

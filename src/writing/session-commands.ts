@@ -4,7 +4,7 @@
 import { archiveStaleSessions } from '../state-db/write/archive-stale.ts';
 import { clearSession } from '../state-db/write/clear-session.ts';
 import { createSession } from '../state-db/write/create-session.ts';
-import { deleteEmptySessions, deleteSession, deleteSessions } from '../state-db/write/delete-sessions.ts';
+import { deleteEmptySessions, deleteSessions } from '../state-db/write/delete-sessions.ts';
 import { endSession, markSessionReset } from '../state-db/write/end-session.ts';
 import { finalizeOrphanedCompressions } from '../state-db/write/finalize-orphans.ts';
 import { healCompressionRoute } from '../state-db/write/heal-route.ts';
@@ -14,6 +14,7 @@ import { reopenOrphanedCompressionParent, reopenSession } from '../state-db/writ
 import { setSessionArchived, setSessionFlags } from '../state-db/write/session-flags.ts';
 import { setSessionTitle } from '../state-db/write/session-title.ts';
 import { operationCommand } from './command.ts';
+import { deleteSessionCommand, previewDeletion } from './delete-session.ts';
 import { forgetPending } from './forget-pending.ts';
 import { dropRoutes, moveRoute } from './routes-file.ts';
 import { forgetSessions, logArchive } from './session-files.ts';
@@ -28,11 +29,8 @@ export const SESSION_COMMANDS = {
   setSessionTitle: operationCommand('setSessionTitle', setSessionTitle),
   setSessionArchived: operationCommand('setSessionArchived', setSessionArchived, { afterwards: logArchive }),
   setSessionFlags: operationCommand('setSessionFlags', setSessionFlags),
-  deleteSession: operationCommand('deleteSession', deleteSession, {
-    // For the files that are left, should this process end (K29).
-    withReceipt: (result) => result,
-    afterwards: (host, { deletedIds }) => forgetSessions(host, deletedIds),
-  }),
+  deleteSession: deleteSessionCommand,
+  previewDeletion,
   deleteSessions: operationCommand('deleteSessions', deleteSessions, {
     withReceipt: (result) => result,
     afterwards: (host, { deletedIds }) => forgetSessions(host, deletedIds),

@@ -4,11 +4,13 @@
  */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemCode } from '../live/journal/open-journal.ts';
 import { idList } from '../state-db/connection.ts';
 import { isSafeSegment } from '../state-db/routing.ts';
 import type { StoreReading } from '../state-db/store-reading.ts';
 import { pythonJson } from '../state-db/write/python-json.ts';
 import type { ArchiveResult } from '../state-db/write/session-flags.ts';
+import { artifactsDir } from '../web-ui/deletion/cleanup-manifests.ts';
 import { type CommandHost, reading } from './command.ts';
 import { forgetPending } from './forget-pending.ts';
 
@@ -23,17 +25,32 @@ const DUMP = 'request_dump_';
  * client repeats itself: a session that was made anew keeps its files.
  */
 export async function forgetSessions(host: CommandHost, ids: readonly string[]): Promise<void> {
-  const folder = join(host.home, 'sessions');
-  const dumps = ids.length === 0 ? [] : namesIn(folder).filter((name) => name.startsWith(DUMP) && name.endsWith('.json'));
   const there = new Set(await reading(host, (store) => sessionIds(store, ids)));
-  for (const id of ids.filter((each) => !there.has(each))) {
-    if (isSafeSegment(id)) removeFiles(folder, [`${id}.json`, `${id}.jsonl`, ...(await ownDumps(host, id, dumps))]);
+  const gone = ids.filter((each) => !there.has(each));
+  const artifacts = await artifactsOf(host, gone.filter(isSafeSegment));
+  for (const id of gone) {
+    removeArtifacts(host.home, artifacts.get(id) ?? []);
     await forgetPending(host, id, host.now(), { wasDeleted: true });
   }
 }
 
-function sessionIds(store: StoreReading, ids: readonly string[]): string[] {
+/** Those of the ids that the store has. */
+export function sessionIds(store: StoreReading, ids: readonly string[]): string[] {
   return store.all('SELECT id FROM sessions WHERE id IN (SELECT value FROM json_each(?))', [idList(ids)]).map(({ id }) => String(id));
+}
+
+/** The names of what each session has in the folder `sessions` of the home: transcripts that may be there, and request dumps that are. */
+export async function artifactsOf(host: CommandHost, ids: readonly string[]): Promise<Map<string, string[]>> {
+  const dumps = ids.length === 0 ? [] : namesIn(artifactsDir(host.home)).filter((name) => name.startsWith(DUMP) && name.endsWith('.json'));
+  const artifacts = new Map<string, string[]>();
+  for (const id of ids) {
+    const names = [`${id}.json`, `${id}.jsonl`, ...(await ownDumps(host, id, dumps))];
+    artifacts.set(
+      id,
+      names.filter((name) => name.toLowerCase() !== ROUTES),
+    );
+  }
+  return artifacts;
 }
 
 /** The dumps of a session `a_b` also look like dumps of `a`; those of sessions that are there stay. */
@@ -43,15 +60,18 @@ async function ownDumps(host: CommandHost, id: string, dumps: readonly string[])
   return candidates.filter((name) => !others.some((other) => isDumpOf(name, other)));
 }
 
-function removeFiles(folder: string, names: readonly string[]): void {
+/** Whether none of them is there any more. */
+export function removeArtifacts(home: string, names: readonly string[]): boolean {
+  let areGone = true;
   for (const name of names) {
-    if (name.toLowerCase() === ROUTES) continue;
     try {
-      unlinkSync(join(folder, name));
-    } catch {
-      // Not there, or not ours to remove.
+      unlinkSync(join(artifactsDir(home), name));
+    } catch (error) {
+      // What isn't there is as good as removed; the rest is not ours to remove.
+      if (systemCode(error) !== 'ENOENT') areGone = false;
     }
   }
+  return areGone;
 }
 
 function isDumpOf(name: string, id: string): boolean {

@@ -5,6 +5,7 @@
 import { bindWorkspaces } from './bind-workspaces.ts';
 import { createWebUiSession } from './create-web-ui-session.ts';
 import { importSessionCommand } from './import-session.ts';
+import { JOURNAL_COMMANDS } from './journal-commands.ts';
 import { materializeSidecars } from './materialize-sidecars.ts';
 import { PROJECT_COMMANDS } from './project-commands.ts';
 import { recoverWorkspace } from './recover-workspace.ts';
@@ -30,6 +31,7 @@ export const WEB_UI_COMMANDS = {
   repairSafe,
   startCompressionRecovery,
   ...UPKEEP_COMMANDS,
+  ...JOURNAL_COMMANDS,
   judgeTurns,
   previewRunOutput,
   ...RECOVERY_COMMANDS,

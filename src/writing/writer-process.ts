@@ -76,7 +76,7 @@ async function answer(message: CommandMessage): Promise<void> {
   try {
     if (!message.envelope.dryRun) {
       // After a failure the next command tries it anew.
-      leftovers ??= finishLeftovers(host).catch((error: unknown) => {
+      leftovers ??= finishLeftovers(host, message.command !== 'drainCleanupManifests').catch((error: unknown) => {
         leftovers = null;
         throw error;
       });

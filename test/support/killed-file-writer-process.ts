@@ -35,8 +35,8 @@ const handle = await fs.promises.open(path, 'r');
 watch(Object.getPrototypeOf(handle) as object, ['writeFile', 'sync', 'chmod']);
 await handle.close();
 watch(fs.promises, ['open'], ([, flags]) => flags === 'wx');
-watch(fs.promises, ['unlink', 'link']);
-watch(fs, ['renameSync']);
+watch(fs.promises, ['unlink', 'link', 'rm']);
+watch(fs, ['renameSync', 'unlinkSync', 'fsyncSync']);
 syncBuiltinESMExports();
 
 const { commandHost } = await import('./command-host.ts');

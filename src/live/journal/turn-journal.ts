@@ -54,7 +54,7 @@ const MOST_MALFORMED = 100;
 /** The lines of a session in the order of their times. `root`: the directory `_turn_journal`. Throws `JournalUnreadable`. */
 export async function readTurnJournal(root: string, sessionId: string): Promise<TurnJournal> {
   const reading = new Reading();
-  for (const { name, path, pid } of await shardsOf(root, sessionId)) {
+  for (const { name, path, pid } of await turnShards(root, sessionId)) {
     let line = 0;
     for await (const { lines } of scanJournal(path, NO_MARKER)) {
       for (const raw of lines) reading.add(raw, { shard: name, pid, line: ++line });
@@ -101,20 +101,20 @@ export async function sessionsWithTurnJournals(root: string): Promise<string[]> 
   return [...new Set(ids)].filter(isSessionId).sort();
 }
 
-interface Shard {
+export interface TurnShard {
   readonly name: string;
   readonly path: string;
   readonly pid: number | null;
 }
 
-/** The file of older versions first, then those of the processes by name. */
-async function shardsOf(root: string, sessionId: string): Promise<Shard[]> {
+/** The file of older versions first, then those of the processes by name. `root` as above. Throws `JournalUnreadable`. */
+export async function turnShards(root: string, sessionId: string): Promise<TurnShard[]> {
   if (!isSessionId(sessionId)) return [];
   try {
     // The root may be a link, what is in it may not.
     const directory = await realpath(root);
     const names = (await readdir(directory)).filter((name) => name.startsWith(sessionId)).sort();
-    return names.flatMap((name): Shard[] => {
+    return names.flatMap((name): TurnShard[] => {
       const rest = name.slice(sessionId.length);
       const pid = SHARD.exec(rest)?.[1];
       if (rest !== '.jsonl' && pid === undefined) return [];

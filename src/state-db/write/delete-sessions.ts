@@ -139,13 +139,13 @@ function withDelegates(graph: SessionGraph, ids: readonly string[]): string[] {
   return [...all];
 }
 
-function refuseOtherSet(expected: readonly string[] | null, ids: readonly string[]): void {
+export function refuseOtherSet(expected: readonly string[] | null, ids: readonly string[]): void {
   if (expected === null || sameIds(expected, ids)) return;
   throw new WriteRefused('DELETE_SET_CHANGED', '', { details: { deleteIds: ids } });
 }
 
 /** Rows of any state count: a rewound turn can be restored. */
-function isEmpty(store: StoreReading, sessionId: string): boolean {
+export function isEmpty(store: StoreReading, sessionId: string): boolean {
   const row = store.get(
     `SELECT 1 AS empty FROM sessions s WHERE s.id = ? AND ifnull(s.title, '') = ''
      AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id)
