@@ -1,9 +1,11 @@
 /**
  * The DataLoaders of one request (one event, for a subscription) and one store: each field of a list asks alone, the store answers all at once.
  */
+
 import DataLoader from 'dataloader';
 import { StoreUnreadable } from '../src/errors.ts';
-import { readTurnJournal, type TurnJournal, turnJournalRoot } from '../src/live/journal/turn-journal.ts';
+import { turnJournalRoot } from '../src/live/journal/ids.ts';
+import { readTurnJournal, type TurnJournal } from '../src/live/journal/turn-journal.ts';
 import { type JournaledTurn, turnsOf } from '../src/live/journal/turns.ts';
 import type { WebUiLiveness } from '../src/live/liveness/web-ui-liveness.ts';
 import type { PageRequest } from '../src/paging.ts';

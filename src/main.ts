@@ -1,6 +1,7 @@
 /**
  * Puts the house together: configuration, stores, schema, server. The only file of src/ that knows schema/ and resolvers/.
  */
+
 import { readFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -14,6 +15,7 @@ import { addDoctor } from './doctor/command.ts';
 import { CaduceusError } from './errors.ts';
 import { ExportFiles } from './exports/export-files.ts';
 import { JobPool } from './jobs/pool.ts';
+import { runJournalRoot } from './live/journal/ids.ts';
 import { RunSummaries } from './live/journal/run-summary.ts';
 import { LiveTurns } from './live/live-turns.ts';
 import { WebUiLiveness } from './live/liveness/web-ui-liveness.ts';
@@ -123,7 +125,7 @@ export async function startServer(
     onError,
   });
   const profiles = openProfiles(config, hermes, { jobs, webUiHome, onError });
-  const journalRoot = join(sessionsDir, '_run_journal');
+  const journalRoot = runJournalRoot(sessionsDir);
   const runs = new RunSummaries(journalRoot);
   const feed = new SessionFeed(watches, new WebUiTurns({ sessionsDir, watch: sidecarWatch, onError }));
   const liveTurns = new LiveTurns({ watches, sidecarWatch, sessionsDir, now: () => Date.now() / 1000, onError });

@@ -2,9 +2,11 @@
  * The Web UI's three kinds of file together, and the changes that a turn makes to them in the order of their owner
  * (`spec/live-turns.md` 2, `spec/webui-recovery.md` 2). The steps in between are the caller's.
  */
+
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { runJournalRoot, turnJournalRoot } from '../live/journal/ids.ts';
 import { RunJournalWriter, type RunName } from './run-journal-writer.ts';
 import { NOTHING_PENDING, type Sidecar, type SidecarFields, SidecarFiles, type SidecarMessage } from './sidecar-files.ts';
 import { TurnJournalWriter } from './turn-journal-writer.ts';
@@ -54,8 +56,8 @@ export class WebUiFiles {
     this.identity = { pid: process.pid, now: () => Date.now() / 1000, token, ...identity };
     const sessions = join(directory, 'sessions');
     this.sidecars = new SidecarFiles(sessions, this.identity.pid);
-    this.runs = new RunJournalWriter(join(sessions, '_run_journal'));
-    this.turns = new TurnJournalWriter(join(sessions, '_turn_journal'), this.identity.pid, this.identity.token);
+    this.runs = new RunJournalWriter(runJournalRoot(sessions));
+    this.turns = new TurnJournalWriter(turnJournalRoot(sessions), this.identity.pid, this.identity.token);
   }
 
   now(): number {

@@ -28,7 +28,7 @@ export const FILES = {
     ...WARNING,
     message: 'The store has messages of a session of the Web UI whose file is gone, so that the Web UI does not list it.',
     remedy: ({ profile, subject }) =>
-      subject === null ? null : onProfile('materializeSidecars', { sessionIds: [subject], ...DRY })({ profile, subject, values: {} }),
+      subject === null ? null : onProfile('materializeSidecars', { ids: [subject], ...DRY })({ profile, subject, values: {} }),
   },
   STORE_ORPHAN: {
     ...INFO,

@@ -1,6 +1,6 @@
 /** Findings on journals, leases, what waits in the spool, and what writers left behind. */
 import type { Kind } from './kind.ts';
-import { call, DRY, onProfile, onSession, withValues } from './remedy.ts';
+import { DRY, onProfile, onSession, withValues } from './remedy.ts';
 
 const drainSpool = onProfile('drainSpool', DRY);
 
@@ -29,8 +29,7 @@ export const WORK = {
     area: 'JOURNALS',
     severity: 'INFO',
     message: 'There are run journals of a session that is nowhere.',
-    remedy: ({ subject, values: { runId } }) =>
-      subject === null || runId === undefined ? null : call('deleteRunJournal', { sessionId: subject, runId, ...DRY }),
+    remedy: onSession('deleteRunJournal'),
   },
   TURN_NOT_ENDED: {
     area: 'JOURNALS',

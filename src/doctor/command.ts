@@ -1,16 +1,17 @@
 /**
  * `caduceus doctor`: the same report without a server, on standard output. Writes nothing in the home.
  */
+
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Config, readConfig, SETTINGS } from '../config.ts';
 import { CaduceusError } from '../errors.ts';
 import { JobPool } from '../jobs/pool.ts';
+import { runJournalRoot } from '../live/journal/ids.ts';
 import { RunSummaries } from '../live/journal/run-summary.ts';
 import { locateHome, noSuchProfile, profileNames, storePathOf } from '../profiles.ts';
 import { programUrl } from '../program-url.ts';
 import { StateDbStore } from '../state-db/store.ts';
-import { RUN_JOURNALS } from '../web-ui/examination/examine-journals.ts';
 import { SidecarWatch } from '../web-ui/sidecar-watch.ts';
 import { WebUiHome } from '../web-ui/web-ui-home.ts';
 import { BUDGETS, type DoctorReport, examine } from './examine.ts';
@@ -92,7 +93,7 @@ export async function examineHome(config: Config, deep: boolean): Promise<Doctor
       deep,
       now,
       webUiHome,
-      runs: new RunSummaries(join(sessionsDir, RUN_JOURNALS)),
+      runs: new RunSummaries(runJournalRoot(sessionsDir)),
       profiles: async () => names,
       stores: () => Promise.all(names.map(open)),
     });

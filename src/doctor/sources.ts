@@ -1,16 +1,17 @@
 /**
  * What checks ask: one look of one profile, each reading made once however many checks need it. Everything reads and nothing writes.
  */
+
 import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreUnreadable } from '../errors.ts';
+import { turnJournalRoot } from '../live/journal/ids.ts';
 import { JournalUnreadable, systemCode } from '../live/journal/open-journal.ts';
 import type { RunSummaries } from '../live/journal/run-summary.ts';
 import { TurnEvidenceReader } from '../live/liveness/turn-evidence.ts';
 import type { SessionStore, StoredSession, StoreStatus } from '../session-store.ts';
 import type { StoreExamination } from '../state-db/examination/examine-store.ts';
 import type { FilesExamination } from '../web-ui/examination/examine-files.ts';
-import { TURN_JOURNALS } from '../web-ui/examination/examine-journals.ts';
 import type { IndexHealth } from '../web-ui/index-file/rebuild-index.ts';
 import { ownSidecars } from '../web-ui/own-sidecars.ts';
 import { type JudgedTurn, judgeTurn } from '../web-ui/recovery/judge-turn.ts';
@@ -128,7 +129,7 @@ export function doctorSources(parts: DoctorParts): DoctorSources {
 async function judgeAll({ sessionsDir, facts, own }: WebUiFiles, { store, runs, now }: DoctorParts): Promise<Map<string, JudgedTurn>> {
   const waiting = [...own.values()].filter(({ activeStreamId, pending }) => activeStreamId !== null || pending !== null);
   const stored = await unlessUnreadable(() => store.sessions(waiting.map(({ id }) => id)), new Map<string, StoredSession>());
-  const turns = new TurnEvidenceReader(join(sessionsDir, TURN_JOURNALS));
+  const turns = new TurnEvidenceReader(turnJournalRoot(sessionsDir));
   const sources = {
     sessionsDir,
     now,

@@ -2,7 +2,7 @@
  * Conversations that are followed, one hub each, however many follow it (`spec/live-turns.md` 12, 16): the way from a session of a store to
  * the frames of its conversation.
  */
-import { join } from 'node:path';
+
 import { ROOT_PROFILE } from '../profiles.ts';
 import type { CacheStats } from '../recently-used.ts';
 import type { SessionStore, SessionsEvent } from '../session-store.ts';
@@ -15,7 +15,7 @@ import type { LiveFrame } from './conversation/frame-group.ts';
 import { ConversationHub, type HubSources } from './conversation/hub.ts';
 import type { LiveOptions } from './conversation/options.ts';
 import { decodeLiveCursor, foreignCursor, type LiveCursor } from './conversation/position.ts';
-import { turnJournalRoot } from './journal/turn-journal.ts';
+import { runJournalRoot, turnJournalRoot } from './journal/ids.ts';
 import { processLife } from './liveness/process-life.ts';
 import { TurnEvidenceReader } from './liveness/turn-evidence.ts';
 import type { StoreWatches } from './store-watches.ts';
@@ -211,7 +211,7 @@ export class LiveTurns {
     const { sessionsDir, now, onError } = this.#options;
     return {
       store,
-      journalRoot: join(sessionsDir, '_run_journal'),
+      journalRoot: runJournalRoot(sessionsDir),
       sidecarWatch: this.#sidecarWatch,
       head: async (sessionId) => {
         const head = await this.#heads.get(sessionId);

@@ -3,6 +3,7 @@
  * compressed any further, and the segment that a snapshot goes on in. Pure, over what all files say without their messages.
  */
 import { isSameProfile } from './projects/projects-file.ts';
+import { isContinuation, isFocused } from './recovery/repair-guards.ts';
 import { epochSeconds, type Fields, nonNegativeInteger, trimmedWord, word } from './sidecar/coercions.ts';
 import type { SidecarCompressionRecovery, SidecarRow } from './sidecar/sidecar-row.ts';
 
@@ -109,14 +110,12 @@ export class CompressionFamilies {
     return candidates.sort(newestFirst)[0]?.id ?? null;
   }
 
-  /** Branches of a user and focused continuations go elsewhere; a continuation of a branch is marked as its parent is (11.2, D14). */
   #continuing(parent: Segment, profile: string | null): Segment[] {
     return (this.#children.get(parent.id) ?? []).filter(
       (child) =>
         child.id !== parent.id &&
         isSameProfile(child.profile, profile) &&
-        child.compressionRecovery.sourceSessionId === null &&
-        (child.sessionSource !== 'fork' || parent.sessionSource === 'fork'),
+        isContinuation({ isFocused: isFocused(child), sessionSource: child.sessionSource }, parent),
     );
   }
 }

@@ -1,7 +1,8 @@
 /**
  * What is wrong with the files of the Web UI beside each other and beside the store (`spec/webui-sidecars.md` 7.4). Only reads.
  */
-import { deriveTurnStates, readTurnJournal, sessionsWithTurnJournals, turnJournalRoot } from '../live/journal/turn-journal.ts';
+import { turnJournalRoot } from '../live/journal/ids.ts';
+import { deriveTurnStates, readTurnJournal, sessionsWithTurnJournals } from '../live/journal/turn-journal.ts';
 import { isJsonObject } from '../state-db/decode.ts';
 import { collapseSpace } from '../state-db/whitespace.ts';
 import { inspectBackup } from './backup.ts';

@@ -2,7 +2,8 @@
  * Recoveries of session files as commands (`spec/webui-recovery.md` 11 to 14). Who is stopped in the middle has changed a file as a whole or not at
  * all, so a repeat only finds less to do.
  */
-import { join } from 'node:path';
+
+import { runJournalRoot } from '../live/journal/ids.ts';
 import { type JudgedTurn, judgeTurn } from '../web-ui/recovery/judge-turn.ts';
 import { type OutputPreview, previewOutput } from '../web-ui/recovery/output-preview.ts';
 import {
@@ -90,6 +91,6 @@ export const previewRunOutput: Command<{ readonly sessionId: string; readonly ru
   host,
   { sessionId, runId },
 ) => {
-  const journal = await readRunJournal(join(sessionsDirOf(host), '_run_journal'), { sessionId, runId });
+  const journal = await readRunJournal(runJournalRoot(sessionsDirOf(host)), { sessionId, runId });
   return journal === null ? null : previewOutput(journal, { sessionId, streamId: runId, now: host.now() });
 };

@@ -1,7 +1,8 @@
 /**
  * Where the recoveries of a profile's session files find what they need: files, journals, the agent's transcripts and the store.
  */
-import { join } from 'node:path';
+
+import { runJournalRoot, turnJournalRoot } from '../live/journal/ids.ts';
 import { TurnEvidenceReader } from '../live/liveness/turn-evidence.ts';
 import { readIndex } from '../web-ui/index-file/index-file.ts';
 import { readCoreTranscript } from '../web-ui/recovery/core-transcript.ts';
@@ -29,7 +30,7 @@ export function recoverySources(host: CommandHost): RecoverySources {
 function newSources(host: CommandHost): RecoverySources {
   const sessionsDir = sessionsDirOf(host);
   const files = new SidecarCatalogue({ sessionsDir });
-  const turns = new TurnEvidenceReader(join(sessionsDir, '_turn_journal'));
+  const turns = new TurnEvidenceReader(turnJournalRoot(sessionsDir));
   const summary = async (id: string) => {
     const found = (await reading(host, (store) => sessionSummaries(store, [id]))).get(id);
     return found === undefined || found.messageCount === 0 ? null : { count: found.messageCount, lastAt: found.lastMessageAt || null };
@@ -38,7 +39,7 @@ function newSources(host: CommandHost): RecoverySources {
     sessionsDir,
     now: host.now,
     run: async (sessionId, runId) => {
-      const run = await readRunJournal(join(sessionsDir, '_run_journal'), { sessionId, runId });
+      const run = await readRunJournal(runJournalRoot(sessionsDir), { sessionId, runId });
       if (run === null) return null;
       const { terminalState, lastCreatedAt, isEmpty } = run;
       return { terminal: terminalState !== null, terminalState: terminalState ?? (isEmpty ? 'unknown' : 'running'), lastCreatedAt };

@@ -4,7 +4,6 @@
 export type FieldCase = { readonly coveredBy: readonly string[] } | { readonly later: 'Web UI' | 'live turns'; readonly because: string };
 
 const by = (...coveredBy: string[]): FieldCase => ({ coveredBy });
-const webUi = (because: string): FieldCase => ({ later: 'Web UI', because });
 const liveTurns = (because: string): FieldCase => ({ later: 'live turns', because });
 
 const LISTS = 'graphql/lists.test.ts';

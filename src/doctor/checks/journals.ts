@@ -18,8 +18,7 @@ export const orphanJournals: Check = {
     const orphans = await unknownIds((await sessionsWithRuns(files.sessionsDir)).filter((id) => !there.has(id)));
     const found: Finding[] = [];
     for (const subject of orphans) {
-      const [runId] = await runsIn(files.sessionsDir, subject);
-      if (runId !== undefined) found.push(finding('JOURNAL_ORPHAN', profile, { subject, values: { runId } }));
+      if ((await runsIn(files.sessionsDir, subject)).length > 0) found.push(finding('JOURNAL_ORPHAN', profile, { subject }));
     }
     return found;
   },

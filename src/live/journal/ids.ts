@@ -8,6 +8,18 @@ const EXTENSION = '.jsonl';
 /** The longest name that file systems take. */
 const LONGEST_NAME = 255;
 
+/** Folders in the Web UI's folder of sessions, each for all sessions. */
+export const RUN_JOURNALS = '_run_journal';
+export const TURN_JOURNALS = '_turn_journal';
+
+export function runJournalRoot(sessionsDir: string): string {
+  return join(sessionsDir, RUN_JOURNALS);
+}
+
+export function turnJournalRoot(sessionsDir: string): string {
+  return join(sessionsDir, TURN_JOURNALS);
+}
+
 /** Whether the id may name a directory of journals. */
 export function isSessionId(id: string): boolean {
   return isName(id) && id.length <= LONGEST_NAME;

@@ -18,11 +18,6 @@ const JOURNAL_NAME = /^([^~]+)(?:~\d+)?\.jsonl$/;
 /** No records are glued here: the owner syncs every line under a lock. */
 const NO_MARKER = '{"event":';
 
-/** The directory of turn journals in the Web UI's folder `sessions`. */
-export function turnJournalRoot(sessionsDir: string): string {
-  return join(sessionsDir, '_turn_journal');
-}
-
 export interface TurnJournalEvent {
   readonly event: string;
   readonly turnId: string | null;

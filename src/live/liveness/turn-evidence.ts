@@ -2,6 +2,7 @@
  * What the turn journal tells of one run (`spec/live-turns.md` 4): lines are found by their stream, because after a rotation the end of a
  * run stands in the files of the child, under a turn id of its own. Files that have not changed are not read again.
  */
+
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CacheStats, RecentlyUsed } from '../../recently-used.ts';

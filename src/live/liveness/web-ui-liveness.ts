@@ -2,16 +2,17 @@
  * Reads the Web UI's files on the sessions of a list and settles their liveness (`spec/live-turns.md` 4, 5, 9). Most sessions have no
  * run under way: for those one look at the sidecar's file is all.
  */
+
 import { ROOT_PROFILE } from '../../profiles.ts';
 import type { CacheStats } from '../../recently-used.ts';
 import type { Liveness } from '../../state-db/liveness.ts';
 import { SidecarUnreadable } from '../../web-ui/sidecar-file.ts';
 import type { SidecarHead } from '../../web-ui/sidecar-head.ts';
 import { SidecarHeads } from '../../web-ui/sidecar-heads.ts';
+import { turnJournalRoot } from '../journal/ids.ts';
 import { JournalUnreadable } from '../journal/open-journal.ts';
 import type { RunSummaries, RunSummary } from '../journal/run-summary.ts';
 import { outcomeOf } from '../journal/terminal.ts';
-import { turnJournalRoot } from '../journal/turn-journal.ts';
 import { processLife } from './process-life.ts';
 import { type OwningRun, sessionLiveness, type WebUiTurn } from './session-liveness.ts';
 import { TurnEvidenceReader } from './turn-evidence.ts';

@@ -3,7 +3,7 @@
  */
 import { lstat, readdir, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSessionId, journalDirectory } from '../../live/journal/ids.ts';
+import { isSessionId, journalDirectory, runJournalRoot, turnJournalRoot } from '../../live/journal/ids.ts';
 import { JournalUnreadable, systemCode } from '../../live/journal/open-journal.ts';
 import { turnShards } from '../../live/journal/turn-journal.ts';
 import { WriteRefused } from '../../write-refused.ts';
@@ -13,8 +13,6 @@ export interface FileSum {
   readonly bytes: number;
 }
 
-export const RUN_JOURNALS = '_run_journal';
-export const TURN_JOURNALS = '_turn_journal';
 const NOTHING: FileSum = { files: 0, bytes: 0 };
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
 
@@ -49,7 +47,7 @@ export async function removing<T>(work: () => Promise<T>): Promise<T> {
 
 /** `<sessionsDir>/_run_journal/<session>`; null for an id that can't name a directory there. */
 export function runJournalDir(sessionsDir: string, sessionId: string): string | null {
-  return journalDirectory(join(sessionsDir, RUN_JOURNALS), sessionId);
+  return journalDirectory(runJournalRoot(sessionsDir), sessionId);
 }
 
 /** Removes the runs of a session; false where there are none. Throws an error of the system. */
@@ -63,7 +61,7 @@ export async function removeRunJournal(sessionsDir: string, sessionId: string): 
 /** The shards of every process, and the file of older versions. Throws `JournalUnreadable`. */
 export async function turnJournalFiles(sessionsDir: string, sessionId: string): Promise<string[]> {
   if (!isSessionId(sessionId)) return [];
-  return (await turnShards(join(sessionsDir, TURN_JOURNALS), sessionId)).map(({ path }) => path);
+  return (await turnShards(turnJournalRoot(sessionsDir), sessionId)).map(({ path }) => path);
 }
 
 /** Removes them; how many there were. Throws an error of the system. */

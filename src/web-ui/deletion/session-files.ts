@@ -2,8 +2,10 @@
  * Everything that the Web UI keeps of one session, and taking it away step by step (`spec/webui-transcript.md` 19.1, `spec/webui-sidecars.md`
  * 9.4). Every step may run again after it was cut off.
  */
+
 import { access, lstat, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { RUN_JOURNALS, TURN_JOURNALS } from '../../live/journal/ids.ts';
 import { JournalUnreadable, systemCode } from '../../live/journal/open-journal.ts';
 import { WriteRefused } from '../../write-refused.ts';
 import { pruneIndexRow } from '../index-file/patch-index.ts';
@@ -13,7 +15,6 @@ import { isSidecarId, sidecarName } from '../sidecar-file.ts';
 import { recordTombstone } from '../tombstones.ts';
 import {
   type FileSum,
-  RUN_JOURNALS,
   removeFile,
   removeRunJournal,
   removeTree,
@@ -21,7 +22,6 @@ import {
   removing,
   runJournalDir,
   sumOf,
-  TURN_JOURNALS,
   turnJournalFiles,
 } from './journal-files.ts';
 

@@ -3,10 +3,10 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSessionId, runIdOfFile } from '../../live/journal/ids.ts';
+import { isSessionId, runIdOfFile, runJournalRoot, turnJournalRoot } from '../../live/journal/ids.ts';
 import { JournalUnreadable, systemCode } from '../../live/journal/open-journal.ts';
 import { summarizeRun } from '../../live/journal/run-summary.ts';
-import { deriveTurnStates, readTurnJournal } from '../../live/journal/turn-journal.ts';
+import { deriveTurnStates, readTurnJournal, sessionsWithTurnJournals } from '../../live/journal/turn-journal.ts';
 import { isSidecarId } from '../sidecar-file.ts';
 
 export interface ExaminedRun {
@@ -27,28 +27,18 @@ export interface ExaminedTurns {
   readonly open: readonly { readonly turnId: string; readonly runId: string | null; readonly at: number }[];
 }
 
-export const RUN_JOURNALS = '_run_journal';
-export const TURN_JOURNALS = '_turn_journal';
-const SHARD = /^([0-9A-Za-z_-]+)(?:~\d+)?\.jsonl$/;
-
 /** Sessions with a folder of run journals, in the order of the alphabet; none where there is no such folder, or it can't be listed. */
 export async function sessionsWithRuns(sessionsDir: string): Promise<string[]> {
-  return (await namesIn(join(sessionsDir, RUN_JOURNALS))).filter(isSessionId).sort();
+  return (await namesIn(runJournalRoot(sessionsDir))).filter(isSessionId).sort();
 }
 
 /** Ids of the runs of a session. */
 export async function runsIn(sessionsDir: string, sessionId: string): Promise<string[]> {
-  return (await namesIn(join(sessionsDir, RUN_JOURNALS, sessionId))).flatMap((name) => runIdOfFile(name) ?? []).sort();
-}
-
-/** Sessions with a turn journal. */
-export async function sessionsWithTurns(root: string): Promise<string[]> {
-  const ids = (await namesIn(root)).flatMap((name) => SHARD.exec(name)?.[1] ?? []);
-  return [...new Set(ids)].filter(isSidecarId).sort();
+  return (await namesIn(join(runJournalRoot(sessionsDir), sessionId))).flatMap((name) => runIdOfFile(name) ?? []).sort();
 }
 
 export async function examineRuns(sessionsDir: string): Promise<ExaminedRun[]> {
-  const root = join(sessionsDir, RUN_JOURNALS);
+  const root = runJournalRoot(sessionsDir);
   const found: ExaminedRun[] = [];
   for (const sessionId of await sessionsWithRuns(sessionsDir)) {
     for (const runId of await runsIn(sessionsDir, sessionId)) {
@@ -61,15 +51,15 @@ export async function examineRuns(sessionsDir: string): Promise<ExaminedRun[]> {
 }
 
 export async function examineTurns(sessionsDir: string): Promise<ExaminedTurns[]> {
-  const root = join(sessionsDir, TURN_JOURNALS);
+  const root = turnJournalRoot(sessionsDir);
   const found: ExaminedTurns[] = [];
-  for (const sessionId of await sessionsWithTurns(root)) {
+  for (const sessionId of (await sessionsWithTurnJournals(root)).filter(isSidecarId)) {
     const journal = await unlessUnreadable(() => readTurnJournal(root, sessionId));
     if (journal === null) continue;
     const open = [...deriveTurnStates(journal.events).states]
       .filter(([, { terminal }]) => !terminal)
       .map(([turnId, { streamId, createdAt }]) => ({ turnId, runId: streamId, at: createdAt }));
-    found.push({ sessionId, malformedLines: journal.malformed.length, open });
+    found.push({ sessionId, malformedLines: journal.malformedCount, open });
   }
   return found;
 }

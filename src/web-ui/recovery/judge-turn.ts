@@ -3,8 +3,7 @@
  * settled. Only reads.
  */
 import { lstat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { runJournalPath } from '../../live/journal/ids.ts';
+import { runJournalPath, runJournalRoot } from '../../live/journal/ids.ts';
 import { JournalUnreadable, systemCode } from '../../live/journal/open-journal.ts';
 import { processLife } from '../../live/liveness/process-life.ts';
 import type { TurnEvidence } from '../../live/liveness/turn-evidence.ts';
@@ -101,7 +100,7 @@ async function newestChange(
   { sessionsDir, storedAt, now }: TurnSources,
   { id, activeStreamId, signature }: SidecarRow,
 ): Promise<number | null> {
-  const journal = activeStreamId === null ? null : runJournalPath(join(sessionsDir, '_run_journal'), id, activeStreamId);
+  const journal = activeStreamId === null ? null : runJournalPath(runJournalRoot(sessionsDir), id, activeStreamId);
   const times = [Number(signature.mtimeNs / 1000n) / 1e6, journal === null ? null : await modifiedAt(journal), await storedAt(id)];
   const known = times.filter((time) => time !== null).filter((time) => time <= now() + CLOCK_SLACK_SECONDS);
   return known.length === 0 ? null : Math.max(...known);

@@ -2,7 +2,8 @@
  * Recoveries of the file of one session (`spec/webui-recovery.md` 11 to 14, 21). A recovery that may not be done is an answer, not an error; one
  * that is done is one replacement of the file.
  */
-import { join } from 'node:path';
+
+import { runJournalRoot } from '../../live/journal/ids.ts';
 import { WriteRefused } from '../../write-refused.ts';
 import type { Fields } from '../sidecar/coercions.ts';
 import { readMetadata } from '../sidecar/read-metadata.ts';
@@ -11,7 +12,9 @@ import { isBeingSaved, type SavedSidecar, saveEdited } from '../sidecar/save-sid
 import { isNoSession, type SidecarRow } from '../sidecar/sidecar-row.ts';
 import { inSidecarThread } from '../sidecar/sidecar-threads.ts';
 import { type JudgedTurn, judgeTurn, type TurnSources } from './judge-turn.ts';
-import { type Recovered, type RecoverRequest, type RecoveryReport, recoverSidecar, type StoredSummary } from './recover-sidecar.ts';
+import type { RecoverRequest, StoredSummary } from './recover-request.ts';
+import { type Recovered, recoverSidecar } from './recover-sidecar.ts';
+import type { RecoveryReport } from './recovery-report.ts';
 import { isWithinGrace, type RepairBlock } from './repair-guards.ts';
 import { type RunJournal, readRunJournal } from './run-lines.ts';
 
@@ -113,7 +116,7 @@ async function rowOf({ sessionsDir }: RecoverySources, id: string): Promise<Side
 }
 
 function journalOf({ sessionsDir }: RecoverySources, sessionId: string, runId: string | null): Promise<RunJournal | null> {
-  return runId === null ? Promise.resolve(null) : readRunJournal(join(sessionsDir, '_run_journal'), { sessionId, runId });
+  return runId === null ? Promise.resolve(null) : readRunJournal(runJournalRoot(sessionsDir), { sessionId, runId });
 }
 
 /** The file is read, judged anew under its lock and replaced; another's save in between begins it again. */

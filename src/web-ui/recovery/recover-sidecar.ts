@@ -10,94 +10,14 @@ import { type EditOutcome, editSidecar } from '../sidecar/edit-sidecar.ts';
 import { decodeText } from '../sidecar/parse-sidecar.ts';
 import { parseSidecarJson } from '../sidecar/sidecar-json.ts';
 import { lastMessageTime } from '../sidecar/sidecar-messages.ts';
-import { type InterruptionCause, queuedRetry } from './markers.ts';
+import { queuedRetry } from './markers.ts';
 import { isUser, type PendingPrompt } from './matching.ts';
-import { CLEARED, promptOf, type RepairedTurn, type RepairOutcome, repairTurn } from './repair-turn.ts';
-import { type RetryOutcome, retryJournal } from './retry-journal.ts';
-import type { RunJournal } from './run-lines.ts';
+import type { RecoverRequest, RepairRequest, RetryRequest, SyncRequest } from './recover-request.ts';
+import { countsOf, fieldsOf, noReport, type RecoverOutcome, type RecoveryReport, reportOf } from './recovery-report.ts';
+import { CLEARED, promptOf, repairTurn } from './repair-turn.ts';
+import { retryJournal } from './retry-journal.ts';
 import { SessionDraft } from './session-draft.ts';
 import { syncMessages } from './sync-messages.ts';
-
-interface OfSession {
-  readonly id: string;
-  /** The run that the file named when it was judged. */
-  readonly streamId: string | null;
-  readonly journal: RunJournal | null;
-  /** Epoch seconds. */
-  readonly now: number;
-}
-
-export interface RepairRequest extends OfSession {
-  readonly kind: 'REPAIR';
-  /** UNREADABLE: there is one, and what it says can't be told. */
-  readonly core: Fields | null | 'UNREADABLE';
-  readonly cause: InterruptionCause;
-  /** Move the session in lists. */
-  readonly touches: boolean;
-}
-
-export interface SyncRequest extends OfSession {
-  readonly kind: 'SYNC';
-  /** No turn was unfinished: the rows are added, and nothing is settled. */
-  readonly isIdle: boolean;
-  readonly cause: InterruptionCause;
-  readonly summary: StoredSummary;
-  /** Live rows of the store as messages. */
-  readonly rows: readonly unknown[];
-}
-
-/** Of all rows that the store has of the session. */
-export interface StoredSummary {
-  readonly count: number;
-  /** Epoch seconds of the newest; null when none has a time. */
-  readonly lastAt: number | null;
-}
-
-/** Of the run that its marker names. */
-export interface RetryRequest extends OfSession {
-  readonly kind: 'RETRY';
-}
-
-/** Which run the marker names, as `streamId` of a report that is WAITING; nothing is written. */
-export interface FindRetryRequest extends Omit<OfSession, 'journal'> {
-  readonly kind: 'FIND_RETRY';
-}
-
-/** Only where no prompt waits. */
-export interface ClearRequest extends Omit<OfSession, 'journal'> {
-  readonly kind: 'CLEAR';
-}
-
-export type RecoverRequest = RepairRequest | SyncRequest | RetryRequest | FindRetryRequest | ClearRequest;
-
-export type RecoverOutcome =
-  | RepairOutcome
-  | RetryOutcome
-  | 'SYNCED'
-  | 'CLEARED'
-  | 'NOT_AHEAD'
-  | 'NOT_PENDING'
-  | 'NO_UNFINISHED_TURN'
-  | 'CHANGED_UNDERNEATH'
-  | 'CORE_UNREADABLE';
-
-/** What a recovery did to the messages, as plain values. */
-export interface RecoveryReport {
-  readonly outcome: RecoverOutcome;
-  readonly streamId: string | null;
-  readonly source: 'SIDECAR' | 'CORE';
-  readonly promptAppended: boolean;
-  /** Rows of the answer that are new. */
-  readonly recovered: readonly Fields[];
-  readonly toolCallsAdded: number;
-  readonly contextRowsAdded: number;
-  readonly marker: Fields | null;
-  readonly error: Fields | null;
-  readonly countBefore: number;
-  readonly countAfter: number;
-  readonly attemptsBefore: number;
-  readonly attemptsAfter: number;
-}
 
 export interface Recovered {
   readonly report: RecoveryReport;
@@ -148,7 +68,7 @@ function planOf(fields: Fields, request: RecoverRequest): Plan {
   if (request.kind === 'SYNC') return syncPlan(fields, request);
   if (request.kind === 'REPAIR') return prompt === null ? nothing(fields, request, 'NOT_PENDING') : repairPlan(fields, prompt, request);
   if (prompt !== null) return nothing(fields, request, 'CHANGED_UNDERNEATH');
-  const cleared = { ...nothing(fields, request, 'CLEARED').report, streamId };
+  const cleared = { ...noReport(fields, request, 'CLEARED'), streamId };
   return { report: cleared, draft: null, set: CLEARED, updatedAt: null };
 }
 
@@ -168,7 +88,7 @@ function syncPlan(fields: Fields, request: SyncRequest): Plan {
   if (draft === null) return nothing(fields, request, 'NOT_AHEAD');
   const tail = draft.messages.findLast((row) => row.fields?.role !== 'tool')?.fields ?? null;
   if (isIdle || !isUser(tail)) {
-    const report = { ...nothing(fields, request, 'SYNCED').report, ...countsOf(fields, draft), streamId: word(fields.active_stream_id) };
+    const report = { ...noReport(fields, request, 'SYNCED'), ...countsOf(fields, draft), streamId: word(fields.active_stream_id) };
     return { report, draft, set: isIdle ? {} : CLEARED, updatedAt: now };
   }
   // Only the prompt came to the store: what the run made of it is in the journal (D10).
@@ -193,7 +113,7 @@ function retryPlan(fields: Fields, request: RetryRequest): Plan {
   // The marker named another run when its journal was read.
   if (streamId !== request.streamId) return nothing(fields, request, 'CHANGED_UNDERNEATH');
   const report = {
-    ...nothing(fields, request, outcome).report,
+    ...noReport(fields, request, outcome),
     ...(draft === null ? {} : countsOf(fields, draft)),
     streamId,
     attemptsBefore,
@@ -205,51 +125,8 @@ function retryPlan(fields: Fields, request: RetryRequest): Plan {
   return { report, draft, set: {}, updatedAt: null };
 }
 
-function reportOf(fields: Fields, repaired: RepairedTurn): RecoveryReport {
-  const { outcome, draft, source, promptAppended, recovered, marker, error } = repaired;
-  return {
-    outcome,
-    ...countsOf(fields, draft),
-    streamId: word(fields.active_stream_id),
-    source,
-    promptAppended,
-    recovered: recovered.map(fieldsOf),
-    marker: marker === null ? null : fieldsOf(marker),
-    error: error === null ? null : fieldsOf(error),
-    attemptsBefore: 0,
-    attemptsAfter: 0,
-  };
-}
-
-type Counts = Pick<RecoveryReport, 'countBefore' | 'countAfter' | 'toolCallsAdded' | 'contextRowsAdded'>;
-
-function countsOf(fields: Fields, { messages, added }: SessionDraft): Counts {
-  const countBefore = listOf(fields.messages).length;
-  return { countBefore, countAfter: messages.length, toolCallsAdded: added.toolCalls, contextRowsAdded: added.context };
-}
-
-function nothing(fields: Fields, { streamId }: Pick<RecoverRequest, 'streamId'>, outcome: RecoverOutcome): Plan {
-  const count = listOf(fields.messages).length;
-  const report = {
-    outcome,
-    streamId,
-    source: 'SIDECAR',
-    promptAppended: false,
-    recovered: [],
-    toolCallsAdded: 0,
-    contextRowsAdded: 0,
-    marker: null,
-    error: null,
-    countBefore: count,
-    countAfter: count,
-    attemptsBefore: 0,
-    attemptsAfter: 0,
-  } as const;
-  return { report, draft: null, set: {}, updatedAt: null };
-}
-
-function fieldsOf({ fields }: { readonly fields: Fields | null }): Fields {
-  return fields ?? {};
+function nothing(fields: Fields, request: Pick<RecoverRequest, 'streamId'>, outcome: RecoverOutcome): Plan {
+  return { report: noReport(fields, request, outcome), draft: null, set: {}, updatedAt: null };
 }
 
 /** What the session's row in the index has of a turn. */

@@ -53,8 +53,16 @@ export function isWithinGrace(startedAt: number | null, now: number): boolean {
 }
 
 /** A branch goes its own way, as does a focused continuation (D14). */
-function isContinuation({ isFocused, sessionSource }: ChildSession, parent: Pick<SidecarRow, 'sessionSource'>): boolean {
+export function isContinuation(
+  { isFocused, sessionSource }: Pick<ChildSession, 'isFocused' | 'sessionSource'>,
+  parent: Pick<SidecarRow, 'sessionSource'>,
+): boolean {
   return !isFocused && (sessionSource !== 'fork' || parent.sessionSource === 'fork');
+}
+
+/** It answers an exhausted session (19.3). */
+export function isFocused({ compressionRecovery: { sourceSessionId, action } }: Pick<SidecarRow, 'compressionRecovery'>): boolean {
+  return sourceSessionId !== null && action !== null;
 }
 
 /** By the files and, for those that have none yet, by the index. */
@@ -62,16 +70,16 @@ export function childrenOf(id: string, rows: Iterable<SidecarRow>, indexed: Read
   const found = new Map<string, ChildSession>();
   for (const [childId, fields] of indexed) {
     if (fields.parent_session_id !== id || childId === id) continue;
-    const isFocused = word(fields.compression_recovery_source_session_id) !== null && word(fields.compression_recovery_action) !== null;
-    found.set(childId, { id: childId, sessionSource: word(fields.session_source), isFocused });
+    const keys = [fields.compression_recovery_source_session_id, fields.compression_recovery_action];
+    const hasKeys = keys.every((key) => word(key) !== null);
+    found.set(childId, { id: childId, sessionSource: word(fields.session_source), isFocused: hasKeys });
   }
   for (const row of rows) {
     if (isNoSession(row)) continue;
     // Where both tell, the file is right.
     found.delete(row.id);
     if (row.parentSessionId !== id || row.id === id) continue;
-    const { sourceSessionId, action } = row.compressionRecovery;
-    found.set(row.id, { id: row.id, sessionSource: row.sessionSource, isFocused: sourceSessionId !== null && action !== null });
+    found.set(row.id, { id: row.id, sessionSource: row.sessionSource, isFocused: isFocused(row) });
   }
   return [...found.values()];
 }

@@ -4,7 +4,8 @@
  */
 import { isJsonObject } from '../../state-db/decode.ts';
 import { type Fields, listOf } from '../sidecar/coercions.ts';
-import type { ArrangedRow, ListKey } from '../sidecar/edit-sidecar.ts';
+import type { ListKey } from '../sidecar/edit-sidecar.ts';
+import type { ArrangedRow } from '../sidecar/member-edits.ts';
 
 export class DraftRow {
   /** As it reads now. */

@@ -3,7 +3,8 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { IndexReading } from '../index-file/index-file.ts';
-import type { Recovered, RecoverRequest } from '../recovery/recover-sidecar.ts';
+import type { RecoverRequest } from '../recovery/recover-request.ts';
+import type { Recovered } from '../recovery/recover-sidecar.ts';
 import type { CompactSidecar } from './compact-sidecar.ts';
 import type { EditOutcome, EditRequest } from './edit-sidecar.ts';
 import type { SidecarRow, SidecarSignature } from './sidecar-row.ts';
