@@ -38,6 +38,10 @@ function wholeNumber(least: number, most: number): z.ZodType<number, string> {
     .refine((value) => value >= least && value <= most, message);
 }
 
+function isWebAddress(value: string): boolean {
+  return ['http:', 'https:'].includes(URL.parse(value)?.protocol ?? '');
+}
+
 function setting<T>(
   flag: string,
   environment: string,
@@ -62,6 +66,14 @@ export const SETTINGS = {
     null,
     'The state folder of the Hermes Web UI: its session files, projects and run journals.',
     'webui in the Hermes home',
+  ),
+  webUiUrl: setting<string | null>(
+    '--web-ui-url <url>',
+    'CADUCEUS_WEB_UI_URL',
+    z.string().trim().refine(isWebAddress, 'must be an address that begins with http:// or https://'),
+    null,
+    'Where a running Hermes Web UI answers. It is asked whether a turn that was left behind still runs, and nothing else is sent to it.',
+    'it is not asked',
   ),
   claudeProjectsDir: setting<string | null>(
     '--claude-projects-dir <dir>',

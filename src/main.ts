@@ -134,6 +134,7 @@ export async function startServer(
     allowWrites: config.allowWrites,
     receiptsPath: join(config.stateDir, 'receipts.db'),
     webUiDir,
+    webUiUrl: demo === null ? config.webUiUrl : null,
     longestPatienceSeconds: config.writePatience,
     detachCjkIndex: config.detachCjkIndex,
     cjkLibrary: config.cjkLibrary,

@@ -13,6 +13,12 @@ const CASES: Readonly<
 > = {
   home: { flag: '/a', variable: '~/b', becomes: ['/a', join(homedir(), 'b')], wrong: [] },
   webUiDir: { flag: 'relative', variable: '/b/../c', becomes: [resolve('relative'), '/c'], wrong: [] },
+  webUiUrl: {
+    flag: 'http://127.0.0.1:8787',
+    variable: ' https://web-ui.example/hermes ',
+    becomes: ['http://127.0.0.1:8787', 'https://web-ui.example/hermes'],
+    wrong: ['localhost:8787', 'file:///etc/passwd', 'web-ui'],
+  },
   claudeProjectsDir: { flag: '/a', variable: '~/b', becomes: ['/a', join(homedir(), 'b')], wrong: [] },
   profile: { flag: 'work', variable: ' home ', becomes: ['work', 'home'], wrong: [] },
   host: { flag: '::1', variable: 'localhost', becomes: ['::1', 'localhost'], wrong: [] },

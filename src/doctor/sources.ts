@@ -15,7 +15,7 @@ import type { FilesExamination } from '../web-ui/examination/examine-files.ts';
 import type { IndexHealth } from '../web-ui/index-file/rebuild-index.ts';
 import { ownSidecars } from '../web-ui/own-sidecars.ts';
 import { type JudgedTurn, judgeTurn } from '../web-ui/recovery/judge-turn.ts';
-import { childrenOf } from '../web-ui/recovery/repair-guards.ts';
+import { ancestorsOf, childrenOf } from '../web-ui/recovery/repair-guards.ts';
 import { listSidecars, type SidecarListing } from '../web-ui/sidecar/list-sidecars.ts';
 import type { SidecarRow } from '../web-ui/sidecar/sidecar-row.ts';
 import { sidecarName } from '../web-ui/sidecar-file.ts';
@@ -134,7 +134,8 @@ async function judgeAll({ sessionsDir, facts, own }: WebUiFiles, { store, runs, 
     sessionsDir,
     now,
     run: (sessionId: string, runId: string) => runs.get(sessionId, runId),
-    turn: (sessionId: string, runId: string) => turns.read([sessionId], runId),
+    turn: (ids: readonly string[], runId: string) => turns.read(ids, runId),
+    ancestors: async (id: string) => ancestorsOf(id, facts.sidecars.rows),
     // An index may tell of children that have no file yet; they are seen at the next look.
     children: async (id: string) => childrenOf(id, facts.sidecars.rows.values(), new Map()),
     storedAt: async (id: string) => stored.get(id)?.stats?.lastTimestamp ?? null,

@@ -26,6 +26,8 @@ export interface CommandHost {
   readonly home: string;
   /** The Web UI's folder, which holds `sessions`; all profiles share it. */
   readonly webUiDir: string;
+  /** Where a running Web UI answers; null: it is not asked. */
+  readonly webUiUrl: string | null;
   readonly now: () => number;
   readonly mintUid: () => string;
   /** Ids of mutations that run in this process now. */

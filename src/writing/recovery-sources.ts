@@ -5,9 +5,10 @@
 import { runJournalRoot, turnJournalRoot } from '../live/journal/ids.ts';
 import { TurnEvidenceReader } from '../live/liveness/turn-evidence.ts';
 import { readIndex } from '../web-ui/index-file/index-file.ts';
+import { askWebUi } from '../web-ui/recovery/ask-web-ui.ts';
 import { readCoreTranscript } from '../web-ui/recovery/core-transcript.ts';
 import type { RecoverySources } from '../web-ui/recovery/recover-session.ts';
-import { childrenOf } from '../web-ui/recovery/repair-guards.ts';
+import { ancestorsOf, childrenOf } from '../web-ui/recovery/repair-guards.ts';
 import { readRunJournal } from '../web-ui/recovery/run-lines.ts';
 import { SidecarCatalogue } from '../web-ui/sidecar/sidecar-catalogue.ts';
 import { sessionSummaries } from '../web-ui/transcript/session-summaries.ts';
@@ -28,6 +29,7 @@ export function recoverySources(host: CommandHost): RecoverySources {
 }
 
 function newSources(host: CommandHost): RecoverySources {
+  const { webUiUrl } = host;
   const sessionsDir = sessionsDirOf(host);
   const files = new SidecarCatalogue({ sessionsDir });
   const turns = new TurnEvidenceReader(turnJournalRoot(sessionsDir));
@@ -44,7 +46,9 @@ function newSources(host: CommandHost): RecoverySources {
       const { terminalState, lastCreatedAt, isEmpty } = run;
       return { terminal: terminalState !== null, terminalState: terminalState ?? (isEmpty ? 'unknown' : 'running'), lastCreatedAt };
     },
-    turn: (sessionId, runId) => turns.read([sessionId], runId),
+    askWebUi: webUiUrl === null ? async () => null : (streamId) => askWebUi(webUiUrl, streamId),
+    turn: (sessionIds, runId) => turns.read(sessionIds, runId),
+    ancestors: async (id) => ancestorsOf(id, (await files.snapshot()).rows),
     children: async (id) => {
       const [{ rows }, index] = await Promise.all([files.snapshot(), readIndex(sessionsDir)]);
       return childrenOf(id, rows.values(), index.rows);

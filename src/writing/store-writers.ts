@@ -18,6 +18,8 @@ export interface StoreWritersOptions {
   readonly receiptsPath: string;
   /** The Web UI's folder, which holds `sessions`. */
   readonly webUiDir: string;
+  /** Where a running Web UI answers; null: it is not asked. */
+  readonly webUiUrl: string | null;
   readonly longestPatienceSeconds: number;
   readonly detachCjkIndex: boolean;
   readonly cjkLibrary: string | null;
@@ -123,13 +125,14 @@ export class StoreWriters {
     child.on('message', (message: FromWriter) => this.#receive(store, writer, message));
     child.once('exit', () => this.#lose(store.path, writer));
     child.once('error', () => this.#lose(store.path, writer));
-    const { receiptsPath, webUiDir, longestPatienceSeconds, detachCjkIndex, cjkLibrary } = this.#options;
+    const { receiptsPath, webUiDir, webUiUrl, longestPatienceSeconds, detachCjkIndex, cjkLibrary } = this.#options;
     tell(writer, {
       kind: 'SETUP',
       path: store.path,
       home: dirname(store.path),
       profile: store.profile,
       webUiDir,
+      webUiUrl,
       receiptsPath,
       longestPatienceSeconds,
       detachCjkIndex,

@@ -54,6 +54,7 @@ function setUp(setup: WriterSetup): CommandHost {
     profile: setup.profile,
     home: setup.home,
     webUiDir: setup.webUiDir,
+    webUiUrl: setup.webUiUrl,
     now,
     mintUid: () => randomUUID().replaceAll('-', ''),
     running: new Set(),

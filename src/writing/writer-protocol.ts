@@ -14,6 +14,7 @@ export interface WriterSetup {
   readonly home: string;
   readonly profile: string;
   readonly webUiDir: string;
+  readonly webUiUrl: string | null;
   readonly receiptsPath: string;
   /** Why the store must not be written to any more; null: it may. */
   readonly quarantine: Quarantine | null;

@@ -66,6 +66,7 @@ class Opened {
         if (run === null) return null;
         return { terminal: run.terminalState !== null, terminalState: run.terminalState ?? 'running', lastCreatedAt: run.lastCreatedAt };
       },
+      ancestors: async () => [],
       children: async (id) => childrenOf(id, await this.#rows(), (await readIndex(sessionsDir)).rows),
       storedAt: async () => null,
       core: (id) => readCoreTranscript(join(stateDir, '..'), id),

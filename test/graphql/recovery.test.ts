@@ -132,6 +132,23 @@ describe('a pending turn', () => {
     expect(await turnOf(alive)).toMatchObject({ liveState: 'UNKNOWN', blockedBy: 'LIVENESS_UNKNOWN', cause: null });
   });
 
+  it('runs in the segment that a compression made of it, while its journals are those of the one before', async () => {
+    const started = now() - 400;
+    const fields = pending({ parent_session_id: 'root', pending_started_at: started });
+    const server = await startWebUi({
+      files: { root: sidecarText('root', { pre_compression_snapshot: true }, TEN), x: sidecarText('x', fields, TEN) },
+    });
+    writeTurns(server.sessionsDir, 'root', 1, [{ event: 'submitted', turn_id: 't', stream_id: 'r1', created_at: started }]);
+    settleTimes(server);
+    expect(await turnOf(server)).toMatchObject({
+      liveState: 'UNKNOWN',
+      blockedBy: 'LIVENESS_UNKNOWN',
+      evidence: [{ code: 'PROCESS_RUNS' }],
+    });
+    writeJournal({ root: join(server.sessionsDir, '_run_journal'), sessionId: 'root', runId: 'r1' }, OUTPUT);
+    expect(await turnOf(server)).toMatchObject({ liveState: 'LIVE', blockedBy: 'STREAM_LIVE', evidence: [{ code: 'CHANGED_RECENTLY' }] });
+  });
+
   it('is no part of a session that waits for nothing', async () => {
     expect(await turnOf(await home({}))).toBeNull();
   });
@@ -221,7 +238,7 @@ describe('repairStalePending', () => {
     expect(await repair(readOnly, { dryRun: true })).toMatchObject({ outcome: 'MARKED_RETRY', applied: true });
   });
 
-  it('is heard by those who follow the list', async () => {
+  it('is in the list at once', async () => {
     const server = await home(pending(), TEN, OUTPUT);
     await repair(server);
     const { sessions } = await server.read<{ sessions: { nodes: { messageCount: number; sidecar: { messageCount: number } }[] } }, object>(

@@ -72,6 +72,7 @@ export function commandHost(
     profile: options.profile ?? 'default',
     home: dirname(path),
     webUiDir: join(dirname(path), 'webui'),
+    webUiUrl: null,
     now: () => clock.now,
     mintUid: () => randomUUID().replaceAll('-', ''),
     running: new Set(),

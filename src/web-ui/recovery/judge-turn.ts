@@ -23,7 +23,10 @@ export interface RunEnd {
 export interface TurnSources {
   readonly sessionsDir: string;
   readonly run: (sessionId: string, runId: string) => Promise<RunEnd | null>;
-  readonly turn: (sessionId: string, runId: string) => Promise<TurnEvidence>;
+  /** What the turn journals of these sessions tell of a run. */
+  readonly turn: (sessionIds: readonly string[], runId: string) => Promise<TurnEvidence>;
+  /** The sessions that a session comes from, the nearest first: after a compression a run goes on writing where it began. */
+  readonly ancestors: (sessionId: string) => Promise<readonly string[]>;
   readonly children: (sessionId: string) => Promise<readonly ChildSession[]>;
   /** The time of the session's newest row in the store, epoch seconds. */
   readonly storedAt: (sessionId: string) => Promise<number | null>;
@@ -73,11 +76,12 @@ export async function judgeTurn(sources: TurnSources, row: SidecarRow, options: 
 
 async function lifeOf(sources: TurnSources, row: SidecarRow, now: number): Promise<{ life: TurnLife; run: RunEnd | null }> {
   const { id, activeStreamId: streamId } = row;
+  const ids = [id, ...(streamId === null ? [] : await sources.ancestors(id))];
   const [run, turn, webUi, changedAt] = await Promise.all([
-    streamId === null ? null : sources.run(id, streamId),
-    streamId === null ? null : sources.turn(id, streamId),
+    streamId === null ? null : firstRun(sources, ids, streamId),
+    streamId === null ? null : sources.turn(ids, streamId),
     streamId === null ? null : (sources.askWebUi?.(streamId) ?? null),
-    newestChange(sources, row),
+    newestChange(sources, row, ids),
   ]);
   const startedAt = row.pending?.startedAt ?? turn?.submittedAt ?? null;
   const pid = turn?.pid ?? null;
@@ -96,12 +100,22 @@ async function lifeOf(sources: TurnSources, row: SidecarRow, now: number): Promi
   return { life, run };
 }
 
+async function firstRun({ run }: TurnSources, ids: readonly string[], streamId: string): Promise<RunEnd | null> {
+  for (const id of ids) {
+    const found = await run(id, streamId);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
 async function newestChange(
   { sessionsDir, storedAt, now }: TurnSources,
   { id, activeStreamId, signature }: SidecarRow,
+  ids: readonly string[],
 ): Promise<number | null> {
-  const journal = activeStreamId === null ? null : runJournalPath(runJournalRoot(sessionsDir), id, activeStreamId);
-  const times = [Number(signature.mtimeNs / 1000n) / 1e6, journal === null ? null : await modifiedAt(journal), await storedAt(id)];
+  const journals = activeStreamId === null ? [] : ids.map((each) => runJournalPath(runJournalRoot(sessionsDir), each, activeStreamId));
+  const written = await Promise.all(journals.map((path) => (path === null ? null : modifiedAt(path))));
+  const times = [Number(signature.mtimeNs / 1000n) / 1e6, ...written, await storedAt(id)];
   const known = times.filter((time) => time !== null).filter((time) => time <= now() + CLOCK_SLACK_SECONDS);
   return known.length === 0 ? null : Math.max(...known);
 }

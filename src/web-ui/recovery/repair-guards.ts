@@ -84,6 +84,20 @@ export function childrenOf(id: string, rows: Iterable<SidecarRow>, indexed: Read
   return [...found.values()];
 }
 
+/** Compressions that one run may have gone through. */
+const MOST_ROTATIONS = 8;
+
+/** The sessions that one comes from by its files, the nearest first. */
+export function ancestorsOf(id: string, rows: ReadonlyMap<string, Pick<SidecarRow, 'parentSessionId'>>): string[] {
+  const found: string[] = [];
+  for (let next = rows.get(id)?.parentSessionId ?? null; next !== null && found.length < MOST_ROTATIONS; ) {
+    if (next === id || found.includes(next)) break;
+    found.push(next);
+    next = rows.get(next)?.parentSessionId ?? null;
+  }
+  return found;
+}
+
 /** Epoch seconds; null without a grace that runs. */
 export function graceEndsAt(startedAt: number | null, now: number): number | null {
   return startedAt !== null && isWithinGrace(startedAt, now) ? startedAt + GRACE_SECONDS : null;

@@ -141,6 +141,7 @@ export class TurnHome {
       quietSeconds: 0,
       askWebUi: async () => this.webUi ?? (isLive() ? { isStreaming: true, startedAt: null } : null),
       turn: async () => nothing,
+      ancestors: async () => [],
       run: async (sessionId, runId) => {
         const run = await readRunJournal(join(sessionsDir, '_run_journal'), { sessionId, runId });
         if (run === null) return null;
