@@ -35,6 +35,7 @@ import { OpenSessions } from './web-ui/open-sessions.ts';
 import { ProfileOverlay } from './web-ui/profile-overlay.ts';
 import { SidecarWatch } from './web-ui/sidecar-watch.ts';
 import { WebUiHome } from './web-ui/web-ui-home.ts';
+import { finishAtStart, storesWithLeftovers } from './writing/finish-at-start.ts';
 import { StoreWriters } from './writing/store-writers.ts';
 
 /** How long a message that can't be written waits for a new index. */
@@ -212,6 +213,7 @@ export async function startServer(
     jobs.close();
   };
   try {
+    const left = await storesWithLeftovers(writers, await profiles.stores(), Date.now() / 1000);
     const port = await server.listen(config.host, config.port);
     const url = `http://${config.host.includes(':') && !config.host.startsWith('[') ? `[${config.host}]` : config.host}:${port}/`;
     if (config.readyFile !== null)
@@ -229,8 +231,11 @@ export async function startServer(
     jobs.warmUp();
     void profiles
       .stores()
-      .then((stores) => Promise.all(stores.map((store) => store.check())))
-      .catch((error: unknown) => log.error({ err: error }, 'opening the stores failed'));
+      .then(async (stores) => {
+        await Promise.all(stores.map((store) => store.check()));
+        await finishAtStart(writers, left);
+      })
+      .catch((error: unknown) => log.error({ err: error }, 'opening the stores, or finishing what was left in them, failed'));
     return { url, close };
   } catch (error) {
     await close();

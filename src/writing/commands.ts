@@ -64,6 +64,8 @@ export const COMMANDS = {
   patchSessionConfig: operationCommand('patchSessionConfig', patchSessionConfig),
   deliverDelegationResult: operationCommand('deliverDelegationResult', deliverResult),
   cleanMarkers: cleanMarkersCommand,
+  /** For what every process does before its first write. */
+  finishLeftovers: async () => null,
   ...SESSION_COMMANDS,
   ...WEB_UI_COMMANDS,
 } as const;

@@ -6,10 +6,11 @@ import { type DeleteInput, type DeleteResult, deleteSession } from '../state-db/
 import { WriteRefused } from '../write-refused.ts';
 import { profileFiles } from './cleanup.ts';
 import { type Command, operationCommand } from './command.ts';
-import { type CheckedDeleteInput, deleteWebUiSession, WEB_UI_DELETION } from './delete-web-ui-session.ts';
+import { type CheckedDeleteInput, deleteWebUiSession } from './delete-web-ui-session.ts';
 import { refusing } from './file-command.ts';
 import { type DeletedSession, followsWebUi, planDeletion, type WebUiDeleteInput, type WebUiDeletion } from './plan-deletion.ts';
 import { forgetSessions } from './session-files.ts';
+import { WEB_UI_DELETION } from './unfinished.ts';
 
 export interface DeleteSessionInput extends DeleteInput {
   /** What the Web UI's rules need; null or left out: only the store is looked at. */

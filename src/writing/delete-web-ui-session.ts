@@ -21,9 +21,7 @@ import {
   planDeletion,
   type WebUiDeleteInput,
 } from './plan-deletion.ts';
-
-/** The name that its receipts have. */
-export const WEB_UI_DELETION = 'deleteWebUiSession';
+import { WEB_UI_DELETION } from './unfinished.ts';
 
 export interface CheckedDeleteInput extends WebUiDeleteInput {
   /** The signature of each session file in which no turn was seen running, null for a session without one. Null: that was not looked at. */

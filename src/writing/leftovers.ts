@@ -6,12 +6,10 @@ import { isJsonObject } from '../state-db/decode.ts';
 import { WriteRefused } from '../write-refused.ts';
 import { drainManifests, hasManifests, withCleanupLock } from './cleanup.ts';
 import type { CommandHost } from './command.ts';
-import { finishDeletion, WEB_UI_DELETION } from './delete-web-ui-session.ts';
+import { finishDeletion } from './delete-web-ui-session.ts';
 import { forgetPending } from './forget-pending.ts';
 import { forgetSessions } from './session-files.ts';
-
-/** Mutations after which nothing that waited may come back, and those that leave files behind. */
-const FORGETFUL = ['rewindSession', 'rewriteTranscript', 'clearSession', 'deleteSession', 'deleteSessions'] as const;
+import { unfinished } from './unfinished.ts';
 
 /**
  * Before the first write of a process: finishes what follows such changes, and settles their receipts. `drains`: also cleans up by the manifests
@@ -19,14 +17,15 @@ const FORGETFUL = ['rewindSession', 'rewriteTranscript', 'clearSession', 'delete
  */
 export async function finishLeftovers(host: CommandHost, drains = true): Promise<void> {
   const receipts = host.receipts();
-  for (const { clientMutationId, result, createdAt } of receipts.unsettled(host.profile, FORGETFUL)) {
+  const { unsettled, deletions } = unfinished(receipts, host.profile);
+  for (const { clientMutationId, result, createdAt } of unsettled) {
     const planned: unknown = result === null ? null : JSON.parse(result);
     const { sessionId, madeAt, deletedIds } = isJsonObject(planned) ? planned : {};
     if (Array.isArray(deletedIds)) await forgetSessions(host, deletedIds.map(String));
     else if (typeof sessionId === 'string') await forgetPending(host, sessionId, typeof madeAt === 'number' ? madeAt : createdAt);
     receipts.settled(clientMutationId);
   }
-  for (const { clientMutationId, result } of receipts.abandoned(host.profile, WEB_UI_DELETION)) {
+  for (const { clientMutationId, result } of deletions) {
     const planned: unknown = result === null ? null : JSON.parse(result);
     const isFinished = await unlessRefused(() => finishDeletion(host, planned));
     if (isFinished !== true) continue;
