@@ -16,12 +16,22 @@ export default defineConfig({
           exclude: ['test/{e2e,live,server}/**'],
           testTimeout: 30_000,
           hookTimeout: 30_000,
+          // By itself Vitest leaves one processor idle, which on a machine with two is half of it.
+          maxWorkers: '100%',
+          sequence: { groupOrder: 2 },
         },
       },
       // Other processes, sockets, clocks and a browser: on a busy machine one of them may come late, and the test is tried again.
       {
         extends: true,
-        test: { name: 'live', include: ['test/{live,server}/**/*.test.ts'], testTimeout: 30_000, hookTimeout: 30_000, retry: 1 },
+        test: {
+          name: 'live',
+          include: ['test/{live,server}/**/*.test.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
+          retry: 1,
+          sequence: { groupOrder: 1 },
+        },
       },
       { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000, retry: 2 } },
     ],
