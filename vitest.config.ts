@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { COMPILE_CACHE } from './test/support/program-start.ts';
 
 // Vite would resolve `graphql` in our files to its development build while Pothos and Yoga, loaded by Node.js, get the plain one:
 // two copies of one library that refuse each other's objects.
@@ -7,6 +8,8 @@ const ssr = { resolve: { conditions: ['module-sync', 'node', 'import', 'default'
 export default defineConfig({
   ssr,
   test: {
+    // Tests start many processes of ours: the second of a kind finds what the first compiled.
+    env: COMPILE_CACHE,
     projects: [
       {
         extends: true,

@@ -8,6 +8,7 @@ import { ownSidecars } from '../src/web-ui/own-sidecars.ts';
 import type { JudgedTurn } from '../src/web-ui/recovery/judge-turn.ts';
 import type { OutputPreview } from '../src/web-ui/recovery/output-preview.ts';
 import type { SidecarPending } from '../src/web-ui/sidecar/sidecar-row.ts';
+import { WriteRefused } from '../src/write-refused.ts';
 import type { RecoveredMany, RecoveredSession } from '../src/writing/recovery-commands.ts';
 import type { Context } from './context.ts';
 import { isAnswered, requireFile, requireWebUi, writeFiles } from './file-writes.ts';
@@ -88,6 +89,19 @@ function optionsOf({ force, ignoreCore, touchUpdatedAt, includeIdle }: Omit<Reco
     touchesUpdatedAt: touchUpdatedAt ?? false,
     includeIdle: includeIdle ?? false,
   };
+}
+
+export async function undoSidecarTurns(
+  args: WriteArguments & { readonly sessionId: string; readonly turns?: Maybe<number> },
+  ctx: Context,
+): Promise<RecoveryPayload> {
+  const { sessionId } = args;
+  const turns = args.turns ?? 1;
+  if (turns < 1) throw new WriteRefused('VALIDATION', 'At least one turn is taken back.');
+  const { profile } = await ctx.store(args.profile);
+  if (!isAnswered(ctx, args)) await requireFile(ctx, profile, sessionId);
+  const result = await writeFiles(ctx, 'undoSidecarTurns', args, { sessionId, turns });
+  return { ...result, dryRun: args.dryRun ?? false };
 }
 
 const MOST_AT_ONCE = 500;

@@ -33,6 +33,9 @@ const OUTCOMES = {
   SYNCED: { description: 'Rows of the store were added, and the turn was settled.' },
   NOT_AHEAD: { description: 'The store has nothing that the file lacks.' },
   NO_ROWS: { description: 'The store has no rows of the session.' },
+  UNDONE: { description: 'The turns were taken back.' },
+  NOTHING_TO_UNDO: { description: 'No message of a person is there.' },
+  TURN_UNDER_WAY: { description: 'The file names a turn, one that runs or one that was cut off.' },
   NO_UNFINISHED_TURN: { description: 'No turn waits: the file is left to the Web UI.' },
 } as const;
 
@@ -282,4 +285,37 @@ mutation('syncSidecarFromStateDb', {
   }),
   refusals: OF_FILES,
   resolve: resolve.syncSidecarFromStateDb,
+});
+
+mutation('undoSidecarTurns', {
+  description:
+    'Take the last turns of a person out of the Web UI file of a session, as its own undo does; the old file is kept as its backup. Rows of the store stay, hidden by the file. `rewindSession` undoes in the store.',
+  input: builder.inputType('UndoSidecarTurnsInput', {
+    description: 'Of which session.',
+    fields: (t) => ({
+      sessionId: sessionIdField(t),
+      turns: t.int({ defaultValue: 1, description: 'How many; 1 at least. More than there are is all.' }),
+      profile: profileField(t),
+      dryRun: dryRunField(t),
+      clientMutationId: clientMutationIdField(t),
+    }),
+  }),
+  payload: builder.objectRef<resolve.RecoveryPayload>('UndoSidecarTurnsPayload').implement({
+    description: 'What became of it.',
+    fields: (t) => ({
+      ...recoveryFields(t),
+      removedMessages: t.int({
+        description: 'Messages that went, or would go.',
+        resolve: ({ countBefore, countAfter }) => countBefore - countAfter,
+      }),
+      prompt: t.field({
+        type: RecoveredMessage,
+        nullable: true,
+        description: 'The first prompt that was taken back: what a client offers to send again.',
+        resolve: ({ undone }) => undone,
+      }),
+    }),
+  }),
+  refusals: OF_FILES,
+  resolve: resolve.undoSidecarTurns,
 });

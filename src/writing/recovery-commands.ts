@@ -1,8 +1,9 @@
 /**
  * Recoveries of session files as commands (`spec/webui-recovery.md` 11 to 14). Who is stopped in the middle has changed a file as a whole or not at
- * all, so a repeat only finds less to do.
+ * all, so a repeat only finds less to do; but for an undo, which has to know that it was done.
  */
 
+import { randomUUID } from 'node:crypto';
 import { runJournalRoot } from '../live/journal/ids.ts';
 import { type JudgedTurn, judgeTurn } from '../web-ui/recovery/judge-turn.ts';
 import { type OutputPreview, previewOutput } from '../web-ui/recovery/output-preview.ts';
@@ -14,6 +15,7 @@ import {
   retrySession,
   type SessionRecovery,
   syncSession,
+  undoSession,
 } from '../web-ui/recovery/recover-session.ts';
 import { readRunJournal } from '../web-ui/recovery/run-lines.ts';
 import { readMetadata } from '../web-ui/sidecar/read-metadata.ts';
@@ -31,6 +33,14 @@ export interface RecoverManyInput extends Omit<RecoveryOptions, 'dryRun'> {
   readonly sessionIds: readonly string[];
 }
 
+export interface UndoInput {
+  readonly sessionId: string;
+  readonly turns: number;
+}
+
+/** `generation`: what the file says of this change. */
+export type UndoneSession = RecoveredSession & { readonly generation: string };
+
 export type RecoveredSession = SessionRecovery & { readonly sessionId: string };
 
 export interface RecoveredMany {
@@ -46,6 +56,22 @@ export const RECOVERY_COMMANDS = {
   clearStaleStream: recoveryCommand('clearStaleStream', clearStaleRun),
   retryJournalRecovery: recoveryCommand('retryJournalRecovery', retrySession),
   syncSidecarFromStateDb: recoveryCommand('syncSidecarFromStateDb', syncSession),
+  undoSidecarTurns: fileCommand<UndoInput, UndoneSession>('undoSidecarTurns', {
+    work: async (host, { sessionId, turns }, dryRun, planned) => {
+      const generation = randomUUID().replaceAll('-', '');
+      const undo = async (isDry: boolean) => {
+        const undone = await undoSession(recoverySources(host), sessionId, { turns, generation, dryRun: isDry });
+        return { ...undone, sessionId, generation };
+      };
+      const plan = await undo(true);
+      if (dryRun || !plan.applied) return plan;
+      planned(plan);
+      return undo(false);
+    },
+    /** Done again it would take back more. */
+    wasMade: async (host, { sessionId, generation }) =>
+      (await readMetadata(sessionsDirOf(host), sessionId))?.truncation.shrinkGeneration === generation,
+  }),
   repairStalePendingMany: fileCommand<RecoverManyInput, RecoveredMany>('repairStalePendingMany', {
     work: async (host, { sessionIds, ...options }, dryRun) => {
       const recoveries: RecoveredSession[] = [];

@@ -112,4 +112,26 @@ describe('a recovery that is killed', () => {
       );
     },
   );
+
+  it('undoSidecarTurns takes one turn back, whatever step it was killed at, and its repeat takes no other', async () => {
+    const messages = [OLD, { role: 'assistant', content: 'Hi' }, { role: 'user', content: 'and now?', timestamp: STARTED }];
+    const pristine = await home({}, messages);
+    const write = { command: 'undoSidecarTurns', input: { sessionId: 'a', turns: 1 }, clientMutationId: 'killed' } as const;
+    const steps = await killedFileWrite({ ...write, path: copyOf(pristine), killAt: null });
+    expect(steps).toBeGreaterThan(5);
+    await someAtOnce(
+      Array.from({ length: steps ?? 0 }, (_, index) => index + 1),
+      async (killAt) => {
+        const path = copyOf(pristine);
+        await killedFileWrite({ ...write, path, killAt });
+        const host = commandHost(path);
+        const { outcome, countAfter } = await host.run(write.command, write.input, { clientMutationId: 'killed' });
+        host.close();
+        expect([outcome, countAfter]).toEqual(['UNDONE', 2]);
+        const { 'sessions/a.json': file = '', 'sessions/a.json.bak': backup = '' } = files(path);
+        expect((JSON.parse(file) as Fields).messages, `after a repeat of what was killed at step ${killAt}`).toEqual(messages.slice(0, 2));
+        expect((JSON.parse(backup) as Fields).messages).toEqual(messages);
+      },
+    );
+  });
 });

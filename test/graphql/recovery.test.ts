@@ -328,6 +328,31 @@ describe('what comes after', () => {
   });
 });
 
+describe('undoSidecarTurns', () => {
+  const FIELDS = 'outcome applied removedMessages prompt { text } messageCountAfter session { transcript { messages { text } } }';
+  const undo = (server: WebUiServer, more: object = {}) => mutate(server, 'undoSidecarTurns', { sessionId: 'x', ...more }, FIELDS);
+
+  it('takes the last turns back, keeps the file that was, and hides what the store has of them', async () => {
+    const rows = [S('x', { source: 'webui' }), ...TEN.map(({ role, content, timestamp }) => M('x', { role, content, timestamp }))];
+    const server = await home({}, TEN, [], { rows });
+    const before = fileText(server, 'x');
+    expect(await undo(server, { turns: 2, dryRun: true })).toMatchObject({ outcome: 'UNDONE', removedMessages: 4, prompt: { text: 'm6' } });
+    expect(fileText(server, 'x')).toBe(before);
+    const done = await undo(server, { turns: 2 });
+    expect(done).toMatchObject({ outcome: 'UNDONE', applied: true, removedMessages: 4, messageCountAfter: 6, prompt: { text: 'm6' } });
+    expect((done.session as { transcript: { messages: unknown[] } }).transcript.messages).toHaveLength(6);
+    expect(readFileSync(join(server.sessionsDir, 'x.json.bak'), 'utf8')).toBe(before);
+    expect(await undo(server, { turns: 99 })).toMatchObject({ outcome: 'UNDONE', messageCountAfter: 0, prompt: { text: 'm0' } });
+    expect(await undo(server)).toMatchObject({ outcome: 'NOTHING_TO_UNDO', applied: false });
+    expect(await undo(server, { turns: 0 })).toMatchObject({ code: 'VALIDATION' });
+  });
+
+  it('is no way out of a turn', async () => {
+    const server = await home(pending());
+    expect(await undo(server)).toMatchObject({ outcome: 'TURN_UNDER_WAY', applied: false });
+  });
+});
+
 describe('the home that the Web UI wrote', () => {
   it('has turns of every kind, and each is told', async () => {
     const server = await startUpstreamHome();

@@ -53,4 +53,16 @@ export interface ClearRequest extends Omit<OfSession, 'journal'> {
   readonly kind: 'CLEAR';
 }
 
-export type RecoverRequest = RepairRequest | SyncRequest | RetryRequest | FindRetryRequest | ClearRequest;
+/** The last turns of a person are taken back. */
+export interface UndoRequest {
+  readonly kind: 'UNDO';
+  readonly id: string;
+  readonly streamId: null;
+  /** At least 1. */
+  readonly turns: number;
+  /** 32 hex digits of a random UUID. */
+  readonly generation: string;
+  readonly now: number;
+}
+
+export type RecoverRequest = RepairRequest | SyncRequest | RetryRequest | FindRetryRequest | ClearRequest | UndoRequest;

@@ -48,6 +48,12 @@ export interface RecoveryOptions {
   readonly includeIdle?: boolean;
 }
 
+export interface UndoOptions extends RecoveryOptions {
+  readonly turns: number;
+  /** 32 hex digits of a random UUID, another for every undo. */
+  readonly generation: string;
+}
+
 /** Beyond a file that another program goes on writing. */
 const TRIES = 3;
 
@@ -81,6 +87,13 @@ export async function retrySession(sources: RecoverySources, id: string, options
   const { streamId } = found;
   const journal = await journalOf(sources, id, streamId);
   return saved(sources, { kind: 'RETRY', id, streamId, journal, now: sources.now() }, row, null, options);
+}
+
+/** Takes the last turns of a person out of the file; the file that was is kept as its backup. */
+export async function undoSession(sources: RecoverySources, id: string, options: UndoOptions): Promise<SessionRecovery> {
+  const row = await rowOf(sources, id);
+  const { turns, generation } = options;
+  return saved(sources, { kind: 'UNDO', id, streamId: null, turns, generation, now: sources.now() }, row, null, options);
 }
 
 /** Adds what the store has of an unfinished turn to the file, and settles the turn. */
@@ -137,7 +150,12 @@ async function saved(
       return recovered.edit;
     };
     try {
-      const result = await saveEdited(sessionsDir, request.id, { edit, mayDrop: request.kind === 'RETRY' }, { dryRun, now });
+      const result = await saveEdited(
+        sessionsDir,
+        request.id,
+        { edit, mayDrop: request.kind === 'RETRY' || request.kind === 'UNDO' },
+        { dryRun, now },
+      );
       return told(report, result, judged, truncated);
     } catch (error) {
       if (!(error instanceof WriteRefused) || error.code !== 'CONFLICT') throw error;
@@ -173,6 +191,7 @@ function blocked(outcome: SessionRecovery['outcome'], row: SidecarRow, judged: J
     error: null,
     countBefore: count,
     countAfter: count,
+    undone: null,
     attemptsBefore: 0,
     attemptsAfter: 0,
     truncated: false,

@@ -12,12 +12,13 @@ import { parseSidecarJson } from '../sidecar/sidecar-json.ts';
 import { lastMessageTime } from '../sidecar/sidecar-messages.ts';
 import { queuedRetry } from './markers.ts';
 import { isUser, type PendingPrompt } from './matching.ts';
-import type { RecoverRequest, RepairRequest, RetryRequest, SyncRequest } from './recover-request.ts';
+import type { RecoverRequest, RepairRequest, RetryRequest, SyncRequest, UndoRequest } from './recover-request.ts';
 import { countsOf, fieldsOf, noReport, type RecoverOutcome, type RecoveryReport, reportOf } from './recovery-report.ts';
 import { CLEARED, promptOf, repairTurn } from './repair-turn.ts';
 import { retryJournal } from './retry-journal.ts';
 import { SessionDraft } from './session-draft.ts';
 import { syncMessages } from './sync-messages.ts';
+import { undoTurns } from './undo-turns.ts';
 
 export interface Recovered {
   readonly report: RecoveryReport;
@@ -44,7 +45,7 @@ export function recoverSidecar(bytes: Buffer, request: RecoverRequest): Recovere
     set: plan.set,
     arrange: plan.draft?.arrangement() ?? {},
     updatedAt: plan.draft === null ? null : plan.updatedAt,
-    refuse: { readOnly: false, underWay: false },
+    refuse: { readOnly: request.kind === 'UNDO', underWay: false },
   });
   return { report: plan.report, edit: edit.status === 'CHANGED' ? { ...edit, patch: rowPatch(edit.bytes, request.id) } : edit };
 }
@@ -52,6 +53,7 @@ export function recoverSidecar(bytes: Buffer, request: RecoverRequest): Recovere
 function planOf(fields: Fields, request: RecoverRequest): Plan {
   if (request.kind === 'RETRY') return retryPlan(fields, request);
   if (request.kind === 'FIND_RETRY') return findRetry(fields);
+  if (request.kind === 'UNDO') return undoPlan(fields, request);
   const prompt = promptOf(fields);
   const streamId = word(fields.active_stream_id);
   if (request.kind === 'SYNC' && request.isIdle) {
@@ -105,6 +107,15 @@ function promptOfRow(row: Fields): PendingPrompt {
 function findRetry(fields: Fields): Plan {
   const queued = queuedRetry(new SessionDraft(fields).messages);
   return nothing(fields, { streamId: queued?.streamId ?? null }, queued === null ? 'NO_RETRY_QUEUED' : 'WAITING');
+}
+
+function undoPlan(fields: Fields, request: UndoRequest): Plan {
+  if (promptOf(fields) !== null || word(fields.active_stream_id) !== null) return nothing(fields, request, 'TURN_UNDER_WAY');
+  const undone = undoTurns(fields, request.turns, request.generation);
+  if (undone === null) return nothing(fields, request, 'NOTHING_TO_UNDO');
+  const { draft, set, prompt } = undone;
+  const report = { ...noReport(fields, request, 'UNDONE'), ...countsOf(fields, draft), undone: prompt };
+  return { report, draft, set, updatedAt: request.now };
 }
 
 function retryPlan(fields: Fields, request: RetryRequest): Plan {

@@ -14,7 +14,10 @@ export type RecoverOutcome =
   | 'NOT_PENDING'
   | 'NO_UNFINISHED_TURN'
   | 'CHANGED_UNDERNEATH'
-  | 'CORE_UNREADABLE';
+  | 'CORE_UNREADABLE'
+  | 'UNDONE'
+  | 'NOTHING_TO_UNDO'
+  | 'TURN_UNDER_WAY';
 
 export interface RecoveryReport {
   readonly outcome: RecoverOutcome;
@@ -29,6 +32,8 @@ export interface RecoveryReport {
   readonly error: Fields | null;
   readonly countBefore: number;
   readonly countAfter: number;
+  /** The first prompt that was taken back. */
+  readonly undone: Fields | null;
   readonly attemptsBefore: number;
   readonly attemptsAfter: number;
 }
@@ -44,6 +49,7 @@ export function reportOf(fields: Fields, repaired: RepairedTurn): RecoveryReport
     recovered: recovered.map(fieldsOf),
     marker: marker === null ? null : fieldsOf(marker),
     error: error === null ? null : fieldsOf(error),
+    undone: null,
     attemptsBefore: 0,
     attemptsAfter: 0,
   };
@@ -71,6 +77,7 @@ export function noReport(fields: Fields, { streamId }: Pick<RecoverRequest, 'str
     error: null,
     countBefore: count,
     countAfter: count,
+    undone: null,
     attemptsBefore: 0,
     attemptsAfter: 0,
   };

@@ -91,6 +91,16 @@ export class SessionDraft {
     this.messages = this.messages.filter((each) => each !== row);
   }
 
+  /** Only the first messages stay, with what hangs on them. */
+  cut(keep: number): void {
+    this.messages = this.messages.slice(0, keep);
+    const kept = new Set(this.messages);
+    this.toolCalls = this.toolCalls.filter((card) => {
+      const host = this.hostOf(card);
+      return host === null || kept.has(host);
+    });
+  }
+
   /** Rows of each list that the file has more than before. */
   get added(): { readonly messages: number; readonly toolCalls: number; readonly context: number } {
     return {

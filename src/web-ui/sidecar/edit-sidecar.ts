@@ -43,6 +43,8 @@ export type TurnKey =
   | 'pending_user_source'
   | '_webui_pending_user_timestamp_identity'
   | 'truncation_watermark'
+  | 'truncation_boundary'
+  | 'intentional_shrink_generation'
   | 'input_tokens'
   | 'output_tokens'
   | 'estimated_cost';
