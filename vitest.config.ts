@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     // Tests start many processes of ours: the second of a kind finds what the first compiled.
     env: COMPILE_CACHE,
+    // By itself Vitest leaves one processor idle, which on a machine with two is half of it; what needs a browser gets that quiet.
     projects: [
       {
         extends: true,
@@ -19,7 +20,6 @@ export default defineConfig({
           exclude: ['test/{e2e,live,server}/**'],
           testTimeout: 30_000,
           hookTimeout: 30_000,
-          // By itself Vitest leaves one processor idle, which on a machine with two is half of it.
           maxWorkers: '100%',
           sequence: { groupOrder: 2 },
         },
@@ -32,7 +32,8 @@ export default defineConfig({
           include: ['test/{live,server}/**/*.test.ts'],
           testTimeout: 30_000,
           hookTimeout: 30_000,
-          retry: 1,
+          retry: 2,
+          maxWorkers: '100%',
           sequence: { groupOrder: 1 },
         },
       },
