@@ -10,7 +10,8 @@ export default defineConfig({
   test: {
     // Tests start many processes of ours: the second of a kind finds what the first compiled.
     env: COMPILE_CACHE,
-    // By itself Vitest leaves one processor idle, which on a machine with two is half of it; what needs a browser gets that quiet.
+    // By itself Vitest leaves one processor idle, which on a machine with two is half of it. One kind after the other: what waits for clocks and
+    // sockets is not to wait for what computes.
     projects: [
       {
         extends: true,
@@ -37,7 +38,18 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000, retry: 2 } },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          retry: 2,
+          maxWorkers: '100%',
+          sequence: { groupOrder: 3 },
+        },
+      },
     ],
   },
 });

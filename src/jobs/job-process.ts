@@ -1,6 +1,7 @@
 /**
  * The process that runs slow reads: one job at a time, connections kept between jobs, gone when its server is.
  */
+import { flushCompileCache } from 'node:module';
 import { CaduceusError } from '../errors.ts';
 import { Meter, metered } from '../meter.ts';
 import { patiently, StoreConnection } from '../state-db/connection.ts';
@@ -60,3 +61,5 @@ process.on('message', (message: StoreJobMessage) => {
   void answer(message).then((reply) => process.send?.(reply));
 });
 process.on('disconnect', () => process.exit(0));
+// It ends by being killed, which keeps nothing: where NODE_COMPILE_CACHE is set, the next one starts in half the time.
+flushCompileCache();

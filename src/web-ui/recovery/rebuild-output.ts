@@ -75,8 +75,9 @@ class Rebuild {
     this.#options = options;
     const { draft, turn, before } = options;
     const rows = draft.messages.slice(turn === null ? 0 : draft.messages.indexOf(turn) + 1);
-    const next = before === null ? -1 : rows.findIndex((row, at) => at > rows.indexOf(before) && isUser(row.fields));
-    this.#window = next === -1 ? rows : rows.slice(0, next);
+    const end = before === null ? rows.length : rows.indexOf(before);
+    const next = rows.slice(end).findIndex((row) => isUser(row.fields));
+    this.#window = next === -1 ? rows : rows.slice(0, end + next);
   }
 
   take({ seq, event, createdAt, payload }: RunLine): void {
