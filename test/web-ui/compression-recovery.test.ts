@@ -47,6 +47,17 @@ describe('the focused continuation of an exhausted session', () => {
     expect(twins.focusedContinuation('s')).toBe('x');
   });
 
+  it('listing T67: of any profile the oldest of all, of one the oldest of that', () => {
+    const found = families({
+      s: {},
+      a: answer({ created_at: 20 }),
+      b: answer({ created_at: 10 }),
+      c: answer({ created_at: 5, profile: 'work' }),
+    });
+    expect(found.recoveryChild('s', FOCUSED_CONTINUATION)).toBe('c');
+    expect(found.recoveryChild('s', FOCUSED_CONTINUATION, 'default')).toBe('b');
+  });
+
   it('is proposed only by a payload that says exactly so', () => {
     const payload = { terminal_state: 'compression_exhausted', recommended_action: FOCUSED_CONTINUATION, source_session_id: 's' };
     const told = (fields: Fields) => compressionRecoveryOf(rowOf('s', fields));
