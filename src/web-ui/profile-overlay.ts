@@ -2,6 +2,7 @@
  * The Web UI's list laid over the store of one profile (`spec/webui-listing.md` 2, 9): which sessions there are besides, and what is shown
  * of all of them. Worked out anew when files or the store changed, at most a small part of the time.
  */
+
 import { join } from 'node:path';
 import { claudeListRow } from '../claude-code/claude-list-row.ts';
 import type { TombstoneKind } from '../state-db/beside.ts';
@@ -9,6 +10,7 @@ import type { EntryOverlay, StoredEntries, UserMessageCounter } from '../state-d
 import type { SessionEntry } from '../state-db/session-record.ts';
 import { isSame, listRowOf, outsideEntry, overlaid } from './beside-entry.ts';
 import { readCronJobNames } from './cron-jobs.ts';
+import { FileReading } from './file-reading.ts';
 import { type GatewaySession, readGatewaySessions } from './gateway-sessions.ts';
 import type { Known } from './known-session.ts';
 import { composeList, DEFAULT_REQUEST, type ListInputs } from './list/compose-list.ts';
@@ -20,7 +22,7 @@ import { isSameProfile } from './projects/projects-file.ts';
 import { isSameKnown, savedAlone, savedFiles, tiedIds } from './saved-alone.ts';
 import type { SidecarRow } from './sidecar/sidecar-row.ts';
 import { TerminalCounts } from './terminal-counts.ts';
-import { FileReading, type WebUiFacts, type WebUiHome } from './web-ui-home.ts';
+import type { WebUiFacts, WebUiHome } from './web-ui-home.ts';
 
 export interface ProfileOverlayOptions {
   readonly home: Pick<WebUiHome, 'facts' | 'onChange' | 'changes'>;

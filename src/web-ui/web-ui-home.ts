@@ -2,11 +2,12 @@
  * Everything that the Web UI's state folder and the Claude Code transcripts say of sessions, as of now: for lists, never with messages
  * (`spec/webui-sidecars.md` 15, `spec/webui-listing.md` 18). Files are read again only when they are others; nothing is written.
  */
-import { lstatSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClaudeCodeRow } from '../claude-code/read-transcript.ts';
 import { ClaudeCodeCatalogue } from '../claude-code/transcript-catalogue.ts';
 import { systemCode } from '../live/journal/open-journal.ts';
+import { FileReading } from './file-reading.ts';
 import { type IndexReading, indexPath } from './index-file/index-file.ts';
 import { type IndexHealth, indexHealth } from './index-file/rebuild-index.ts';
 import { type ProjectsReading, readProjects } from './projects/projects-file.ts';
@@ -195,35 +196,6 @@ export class WebUiHome {
       this.#onError(error);
       return this.#facts?.settings ?? parseListSettings(null);
     }
-  }
-}
-
-/** What a small file says, read again when the file is another. */
-export class FileReading<T> {
-  #signature: string | null = null;
-  #value: Promise<T> | null = null;
-
-  read(path: string, work: () => Promise<T>): Promise<T> {
-    const signature = signatureOf(path);
-    if (this.#value === null || signature !== this.#signature) {
-      this.#signature = signature;
-      this.#value = work();
-      // A reading that failed is tried again.
-      this.#value.catch(() => {
-        this.#value = null;
-      });
-    }
-    return this.#value;
-  }
-}
-
-function signatureOf(path: string): string {
-  try {
-    const seen = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    return seen === undefined ? '' : `${seen.mtimeNs}:${seen.size}:${seen.ino}`;
-  } catch (error) {
-    if (systemCode(error) === null) throw error;
-    return '';
   }
 }
 

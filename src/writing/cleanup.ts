@@ -32,7 +32,7 @@ export interface CleanupOutcome {
 /** Before a deletion a session that is in the store was never deleted; right after the commit it is a sign that something is wrong. */
 export type CleanupStage = 'RECOVERY' | 'AFTER_COMMIT';
 
-export const CLEANUP_LOCK = '.session_cleanup.lock';
+const CLEANUP_LOCK = '.session_cleanup.lock';
 const WAIT_MS = 5000;
 
 /** Other programs that delete in this home wait meanwhile, as this waits for them. Throws CLEANUP_LOCK_UNAVAILABLE, with nothing done. */

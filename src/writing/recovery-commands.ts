@@ -19,11 +19,11 @@ import {
 } from '../web-ui/recovery/recover-session.ts';
 import { readRunJournal } from '../web-ui/recovery/run-lines.ts';
 import { readMetadata } from '../web-ui/sidecar/read-metadata.ts';
-import { isNoSession } from '../web-ui/sidecar/sidecar-row.ts';
+import { isNoSession, type SidecarRow } from '../web-ui/sidecar/sidecar-row.ts';
 import { WriteRefused } from '../write-refused.ts';
 import type { Command } from './command.ts';
 import { fileCommand, sessionsDirOf } from './file-command.ts';
-import { recoverySources } from './recovery-sources.ts';
+import { judgingSources, recoverySources } from './recovery-sources.ts';
 
 export interface RecoverInput extends Omit<RecoveryOptions, 'dryRun'> {
   readonly sessionId: string;
@@ -103,12 +103,18 @@ export const judgeTurns: Command<{ readonly ids: readonly string[] }, readonly (
   host,
   { ids },
 ) => {
-  const found: [string, JudgedTurn][] = [];
+  const waiting: SidecarRow[] = [];
   for (const id of ids) {
     const row = await readMetadata(sessionsDirOf(host), id);
-    if (row === null || isNoSession(row) || (row.pending === null && row.activeStreamId === null)) continue;
-    found.push([id, await judgeTurn(recoverySources(host), row, { needsPrompt: row.pending !== null })]);
+    if (row !== null && !isNoSession(row) && (row.pending !== null || row.activeStreamId !== null)) waiting.push(row);
   }
+  if (waiting.length === 0) return [];
+  const sources = await judgingSources(
+    host,
+    waiting.map(({ id }) => id),
+  );
+  const found: [string, JudgedTurn][] = [];
+  for (const row of waiting) found.push([row.id, await judgeTurn(sources, row, { needsPrompt: row.pending !== null })]);
   return found;
 };
 

@@ -2,17 +2,18 @@
  * The deletion of a session in files and rows, killed before each call of the file system that changes something: the next process finishes it,
  * or nothing was begun (`spec/webui-transcript.md` 19.7).
  */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, vi } from 'vitest';
 import { rebuildIndex } from '../../src/web-ui/index-file/rebuild-index.ts';
 import { finishLeftovers } from '../../src/writing/leftovers.ts';
 import { D, deletionOf, homeWith, hostOf, namesBelow, parentsOf, W } from '../support/deletion.ts';
+import { copyOfHome } from '../support/homes.ts';
 import { killedFileWrite } from '../support/killed-file-writer.ts';
 import { someAtOnce } from '../support/program-start.ts';
 import { saveSidecar, sidecarText, writeTurns } from '../support/sidecars.ts';
-import { M, temporaryFolder } from '../support/stores.ts';
+import { M } from '../support/stores.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 
@@ -34,12 +35,6 @@ async function home(): Promise<string> {
   writeTurns(sessionsDir, 'tea', 1, [{ turn_id: 't', event: 'completed', created_at: 1 }]);
   await rebuildIndex(sessionsDir);
   return path;
-}
-
-function copyOf(path: string): string {
-  const folder = temporaryFolder();
-  cpSync(dirname(path), folder, { recursive: true, preserveTimestamps: true });
-  return join(folder, 'state.db');
 }
 
 /** Everything but what a killed writer of one file left behind, and the store. */
@@ -81,7 +76,7 @@ describe('a deletion that is killed', () => {
   it('is finished by the next process at whatever step it was, and its repeat is answered', async () => {
     const pristine = await home();
     const before = stateOf(pristine);
-    const whole = copyOf(pristine);
+    const whole = copyOfHome(pristine, { preserveTimestamps: true });
     const steps = (await killedFileWrite({ path: whole, command: COMMAND, input: INPUT, clientMutationId: ID, killAt: null })) ?? 0;
     const after = stateOf(whole);
     expect(steps).toBeGreaterThan(15);
@@ -98,7 +93,7 @@ describe('a deletion that is killed', () => {
     await someAtOnce(
       Array.from({ length: steps }, (_, index) => index + 1),
       async (killAt) => {
-        const path = copyOf(pristine);
+        const path = copyOfHome(pristine, { preserveTimestamps: true });
         // The copy's files are others, and the plan is made over them.
         await killedFileWrite({ path, command: COMMAND, input: INPUT, clientMutationId: ID, killAt });
         const left = stateOf(path);

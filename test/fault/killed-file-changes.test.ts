@@ -2,12 +2,13 @@
  * Changes of the Web UI's files, killed before each call of the file system that changes something: every file is as it was or wholly changed,
  * and a repeat with the same id gives what doing it once gives.
  */
-import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { rebuildIndex } from '../../src/web-ui/index-file/rebuild-index.ts';
 import type { CommandInput, CommandName } from '../../src/writing/commands.ts';
 import { commandHost } from '../support/command-host.ts';
+import { copyOfHome, webUiFiles } from '../support/homes.ts';
 import { killedFileWrite } from '../support/killed-file-writer.ts';
 import { someAtOnce } from '../support/program-start.ts';
 import { sidecarText } from '../support/sidecars.ts';
@@ -41,23 +42,6 @@ async function home(): Promise<string> {
   return path;
 }
 
-function copyOf(path: string): string {
-  const folder = temporaryFolder();
-  cpSync(dirname(path), folder, { recursive: true });
-  return join(folder, 'state.db');
-}
-
-/** Every file of the Web UI's folder, without what a killed writer left behind. */
-function files(path: string): Record<string, string> {
-  const root = join(dirname(path), 'webui');
-  return Object.fromEntries(
-    readdirSync(root, { recursive: true, encoding: 'utf8' })
-      .filter((name) => statSync(join(root, name)).isFile() && !name.includes('.tmp.'))
-      .sort()
-      .map((name) => [name, readFileSync(join(root, name), 'utf8')]),
-  );
-}
-
 /** A file beats a tombstone, so one that is left by a change of a session that is no part of the repeat any more is harmless. */
 function settled(found: Record<string, string>, command: CommandName): Record<string, string> {
   const { 'sessions/_deleted_webui_sessions.json': tombstones = '', ...others } = found;
@@ -81,18 +65,18 @@ const ID = 'killed';
 describe('a change of files that is killed', () => {
   it.each(CASES)('$command leaves whole files at each step, and its repeat ends where one run ends', async ({ command, input }) => {
     const pristine = await home();
-    const before = files(pristine);
-    const whole = copyOf(pristine);
+    const before = webUiFiles(pristine);
+    const whole = copyOfHome(pristine);
     const steps = await killedFileWrite({ path: whole, command, input, clientMutationId: ID, killAt: null });
-    const after = files(whole);
+    const after = webUiFiles(whole);
     expect(steps).toBeGreaterThan(3);
     if (command !== 'rebuildSessionIndex') expect(after).not.toEqual(before);
     await someAtOnce(
       Array.from({ length: steps ?? 0 }, (_, index) => index + 1),
       async (killAt) => {
-        const path = copyOf(pristine);
+        const path = copyOfHome(pristine);
         await killedFileWrite({ path, command, input, clientMutationId: ID, killAt });
-        for (const [name, text] of Object.entries(files(path))) {
+        for (const [name, text] of Object.entries(webUiFiles(path))) {
           // A deletion changes the index once a session.
           if (command === 'deleteProject' && name.endsWith('_index.json')) expect(() => JSON.parse(text)).not.toThrow();
           else expect([before[name], after[name]], `${name} at step ${killAt}`).toContain(text);
@@ -100,7 +84,7 @@ describe('a change of files that is killed', () => {
         const host = commandHost(path);
         await host.run(command, input as never, { clientMutationId: ID });
         host.close();
-        expect(settled(files(path), command), `after a repeat of what was killed at step ${killAt}`).toEqual(settled(after, command));
+        expect(settled(webUiFiles(path), command), `after a repeat of what was killed at step ${killAt}`).toEqual(settled(after, command));
       },
     );
   });
@@ -108,17 +92,23 @@ describe('a change of files that is killed', () => {
   it('createProject makes one project, whatever step it was killed at, and its repeat names it', async () => {
     const pristine = await home();
     const input = { name: 'New', color: null };
-    const steps = await killedFileWrite({ path: copyOf(pristine), command: 'createProject', input, clientMutationId: ID, killAt: null });
+    const steps = await killedFileWrite({
+      path: copyOfHome(pristine),
+      command: 'createProject',
+      input,
+      clientMutationId: ID,
+      killAt: null,
+    });
     expect(steps).toBeGreaterThan(3);
     await someAtOnce(
       Array.from({ length: steps ?? 0 }, (_, index) => index + 1),
       async (killAt) => {
-        const path = copyOf(pristine);
+        const path = copyOfHome(pristine);
         await killedFileWrite({ path, command: 'createProject', input, clientMutationId: ID, killAt });
         const host = commandHost(path);
         const { projectId } = await host.run('createProject', input, { clientMutationId: ID });
         host.close();
-        const entries = JSON.parse(files(path)['projects.json'] ?? '') as { project_id: string; name: string }[];
+        const entries = JSON.parse(webUiFiles(path)['projects.json'] ?? '') as { project_id: string; name: string }[];
         expect(entries.filter(({ name }) => name === 'New').map((entry) => entry.project_id)).toEqual([projectId]);
       },
     );
@@ -126,20 +116,20 @@ describe('a change of files that is killed', () => {
 
   it('createWebUiSession makes one session, whatever step it was killed at, and its repeat names it', async () => {
     const pristine = await home();
-    const before = Object.keys(files(pristine));
+    const before = Object.keys(webUiFiles(pristine));
     const command = 'createWebUiSession';
     const input = { title: 'New', workspace: null, model: 'm', provider: null, projectId: 'p1', personality: null, toolsets: null };
-    const steps = await killedFileWrite({ path: copyOf(pristine), command, input, clientMutationId: ID, killAt: null });
+    const steps = await killedFileWrite({ path: copyOfHome(pristine), command, input, clientMutationId: ID, killAt: null });
     expect(steps).toBeGreaterThan(3);
     await someAtOnce(
       Array.from({ length: steps ?? 0 }, (_, index) => index + 1),
       async (killAt) => {
-        const path = copyOf(pristine);
+        const path = copyOfHome(pristine);
         await killedFileWrite({ path, command, input, clientMutationId: ID, killAt });
         const host = commandHost(path);
         const { sessionId } = await host.run(command, input, { clientMutationId: ID });
         host.close();
-        const found = files(path);
+        const found = webUiFiles(path);
         const made = Object.keys(found).filter((name) => !before.includes(name));
         expect(made, `after a repeat of what was killed at step ${killAt}`).toEqual([`sessions/${sessionId}.json`]);
         expect(JSON.parse(found[made[0] ?? ''] ?? '')).toMatchObject({ session_id: sessionId, title: 'New', project_id: 'p1' });

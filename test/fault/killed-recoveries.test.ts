@@ -2,16 +2,17 @@
  * Recoveries of session files, killed before each call of the file system that changes something: the file is as it was or wholly changed, no
  * journal changes, and repeating it ends where one run ends.
  */
-import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { rebuildIndex } from '../../src/web-ui/index-file/rebuild-index.ts';
 import { commandHost } from '../support/command-host.ts';
+import { copyOfHome, webUiFiles } from '../support/homes.ts';
 import { type JournalEntry, writeJournal } from '../support/journal-lines.ts';
 import { killedFileWrite } from '../support/killed-file-writer.ts';
 import { someAtOnce } from '../support/program-start.ts';
 import { type Fields, sidecarText } from '../support/sidecars.ts';
-import { buildStore, M, S, temporaryFolder } from '../support/stores.ts';
+import { buildStore, M, S } from '../support/stores.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -57,23 +58,6 @@ async function home(fields: Fields, messages: readonly unknown[]): Promise<strin
   return path;
 }
 
-function copyOf(path: string): string {
-  const folder = temporaryFolder();
-  cpSync(dirname(path), folder, { recursive: true });
-  return join(folder, 'state.db');
-}
-
-/** Every file of the Web UI's folder, without what a killed writer left behind. */
-function files(path: string): Record<string, string> {
-  const root = join(dirname(path), 'webui');
-  return Object.fromEntries(
-    readdirSync(root, { recursive: true, encoding: 'utf8' })
-      .filter((name) => statSync(join(root, name)).isFile() && !name.includes('.tmp.'))
-      .sort()
-      .map((name) => [name, readFileSync(join(root, name), 'utf8')]),
-  );
-}
-
 const OPTIONS = { sessionId: 'a', force: false, ignoreCore: false, touchesUpdatedAt: false };
 
 describe('a recovery that is killed', () => {
@@ -87,23 +71,23 @@ describe('a recovery that is killed', () => {
     '$command leaves whole files at each step, and its repeat ends where one run ends',
     async ({ command, input, fields, messages }) => {
       const pristine = await home(fields, messages);
-      const before = files(pristine);
-      const whole = copyOf(pristine);
+      const before = webUiFiles(pristine);
+      const whole = copyOfHome(pristine);
       const steps = await killedFileWrite({ path: whole, command, input, clientMutationId: 'killed', killAt: null });
-      const after = files(whole);
+      const after = webUiFiles(whole);
       expect(steps).toBeGreaterThan(3);
       expect(after['sessions/a.json']).not.toEqual(before['sessions/a.json']);
       await someAtOnce(
         Array.from({ length: steps ?? 0 }, (_, index) => index + 1),
         async (killAt) => {
-          const path = copyOf(pristine);
+          const path = copyOfHome(pristine);
           await killedFileWrite({ path, command, input, clientMutationId: 'killed', killAt });
-          for (const [name, text] of Object.entries(files(path)))
+          for (const [name, text] of Object.entries(webUiFiles(path)))
             expect([before[name], after[name]], `${name} at step ${killAt}`).toContain(text);
           const host = commandHost(path);
           await host.run(command, input as never, { clientMutationId: 'again' });
           host.close();
-          const { 'sessions/_index.json': index, ...repeated } = files(path);
+          const { 'sessions/_index.json': index, ...repeated } = webUiFiles(path);
           const { 'sessions/_index.json': expectedIndex, ...expected } = after;
           expect(repeated, `after a repeat of what was killed at step ${killAt}`).toEqual(expected);
           // Who was stopped before the index leaves it behind; the files are the truth, and it heals.
@@ -117,18 +101,18 @@ describe('a recovery that is killed', () => {
     const messages = [OLD, { role: 'assistant', content: 'Hi' }, { role: 'user', content: 'and now?', timestamp: STARTED }];
     const pristine = await home({}, messages);
     const write = { command: 'undoSidecarTurns', input: { sessionId: 'a', turns: 1 }, clientMutationId: 'killed' } as const;
-    const steps = await killedFileWrite({ ...write, path: copyOf(pristine), killAt: null });
+    const steps = await killedFileWrite({ ...write, path: copyOfHome(pristine), killAt: null });
     expect(steps).toBeGreaterThan(5);
     await someAtOnce(
       Array.from({ length: steps ?? 0 }, (_, index) => index + 1),
       async (killAt) => {
-        const path = copyOf(pristine);
+        const path = copyOfHome(pristine);
         await killedFileWrite({ ...write, path, killAt });
         const host = commandHost(path);
         const { outcome, countAfter } = await host.run(write.command, write.input, { clientMutationId: 'killed' });
         host.close();
         expect([outcome, countAfter]).toEqual(['UNDONE', 2]);
-        const { 'sessions/a.json': file = '', 'sessions/a.json.bak': backup = '' } = files(path);
+        const { 'sessions/a.json': file = '', 'sessions/a.json.bak': backup = '' } = webUiFiles(path);
         expect((JSON.parse(file) as Fields).messages, `after a repeat of what was killed at step ${killAt}`).toEqual(messages.slice(0, 2));
         expect((JSON.parse(backup) as Fields).messages).toEqual(messages);
       },

@@ -1,16 +1,12 @@
-/**
- * Files that are brought back, killed before each call of the file system that changes something: every session file is as it was or wholly
- * another, the index is always a list, and a repeat with the same id ends where one run ends.
- */
-import { cpSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { CommandInput, CommandName } from '../../src/writing/commands.ts';
 import { commandHost } from '../support/command-host.ts';
+import { copyOfHome } from '../support/homes.ts';
 import { killedFileWrite } from '../support/killed-file-writer.ts';
 import { someAtOnce } from '../support/program-start.ts';
 import { sidecarText } from '../support/sidecars.ts';
-import { M, S, temporaryFolder } from '../support/stores.ts';
+import { M, S } from '../support/stores.ts';
 import { filesIn, webUiFolder } from '../support/web-ui-folder.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -33,12 +29,6 @@ async function home(): Promise<string> {
   return (await webUiFolder(rows, files, { index: [{ session_id: 'ghost', updated_at: 1 }] })).path;
 }
 
-function copyOf(path: string): string {
-  const folder = temporaryFolder();
-  cpSync(dirname(path), folder, { recursive: true });
-  return join(folder, 'state.db');
-}
-
 const sessionsDir = (path: string) => join(dirname(path), 'webui', 'sessions');
 
 type Case = { readonly [K in CommandName]: { readonly command: K; readonly input: CommandInput<K> } }[CommandName];
@@ -58,7 +48,7 @@ describe('bringing files back, killed', () => {
   it.each(CASES)('$command leaves whole files at each step, and its repeat ends where one run ends', async ({ command, input }) => {
     const pristine = await home();
     const before = filesIn(sessionsDir(pristine));
-    const whole = copyOf(pristine);
+    const whole = copyOfHome(pristine);
     const steps = await killedFileWrite({ path: whole, command, input, clientMutationId: ID, killAt: null });
     const after = filesIn(sessionsDir(whole));
     expect(steps).toBeGreaterThan(3);
@@ -66,7 +56,7 @@ describe('bringing files back, killed', () => {
     await someAtOnce(
       Array.from({ length: steps ?? 0 }, (_, index) => index + 1),
       async (killAt) => {
-        const path = copyOf(pristine);
+        const path = copyOfHome(pristine);
         await killedFileWrite({ path, command, input, clientMutationId: ID, killAt });
         for (const [name, text] of Object.entries(filesIn(sessionsDir(path)))) {
           // Each session that comes back changes the index.

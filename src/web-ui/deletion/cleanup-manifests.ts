@@ -76,7 +76,7 @@ export function publishManifest(home: string, token: string, sessionIds: readonl
   replaceManifest(folder, manifestName(token), sessionIds.filter(isSessionFileId).sort());
 }
 
-export function manifestName(token: string): string {
+function manifestName(token: string): string {
   return `.cleanup_manifest_${token}.json`;
 }
 

@@ -49,7 +49,7 @@ export function isUser(row: Fields | null): row is Fields {
   return row?.role === 'user';
 }
 
-export function textMatches(row: Fields | null, text: string): boolean {
+function textMatches(row: Fields | null, text: string): boolean {
   return isUser(row) && normalised(row.content) === normalised(text);
 }
 

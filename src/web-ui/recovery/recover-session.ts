@@ -7,14 +7,14 @@ import { runJournalRoot } from '../../live/journal/ids.ts';
 import { WriteRefused } from '../../write-refused.ts';
 import type { Fields } from '../sidecar/coercions.ts';
 import { readMetadata } from '../sidecar/read-metadata.ts';
-import { MAX_INLINE_BYTES } from '../sidecar/read-sidecar.ts';
+import { MAX_INLINE_BYTES, signatureText } from '../sidecar/read-sidecar.ts';
 import { isBeingSaved, type SavedSidecar, saveEdited } from '../sidecar/save-sidecar.ts';
 import { isNoSession, type SidecarRow } from '../sidecar/sidecar-row.ts';
 import { inSidecarThread } from '../sidecar/sidecar-threads.ts';
 import { type JudgedTurn, judgeTurn, type TurnSources } from './judge-turn.ts';
 import type { RecoverRequest, StoredSummary } from './recover-request.ts';
 import { type Recovered, recoverSidecar } from './recover-sidecar.ts';
-import type { RecoveryReport } from './recovery-report.ts';
+import { nothingDone, type RecoveryReport } from './recovery-report.ts';
 import { isWithinGrace, type RepairBlock } from './repair-guards.ts';
 import { type RunJournal, readRunJournal } from './run-lines.ts';
 
@@ -54,64 +54,96 @@ export interface UndoOptions extends RecoveryOptions {
   readonly generation: string;
 }
 
-/** Beyond a file that another program goes on writing. */
+/** For a file that another program goes on writing. */
 const TRIES = 3;
 
 /** Settles a turn that was cut off. Throws `WriteRefused` where the file can't be changed at all, `JournalUnreadable`, `SidecarUnreadable`. */
-export async function repairSession(sources: RecoverySources, id: string, options: RecoveryOptions): Promise<SessionRecovery> {
-  const { ignoreCore = false, touchesUpdatedAt = false } = options;
-  const row = await rowOf(sources, id);
-  const judged = await judgeTurn(sources, row, options);
-  if (judged.block !== null) return blocked(judged.block, row, judged);
-  const journal = await journalOf(sources, id, row.activeStreamId);
-  const core = ignoreCore || (row.storedMessageCount ?? 0) > 0 ? null : await sources.core(id);
-  const of = { id, streamId: row.activeStreamId, now: sources.now(), journal };
-  const request = { ...of, kind: 'REPAIR', core, cause: judged.cause, touches: touchesUpdatedAt } as const;
-  return saved(sources, request, row, judged, options);
+export function repairSession(sources: RecoverySources, id: string, options: RecoveryOptions): Promise<SessionRecovery> {
+  return asOneMoment(sources, id, (row) => repair(sources, row, options));
 }
 
 /** Frees a session of a run that is over and that no prompt waits for; with a prompt the same as `repairSession`. */
-export async function clearStaleRun(sources: RecoverySources, id: string, options: RecoveryOptions): Promise<SessionRecovery> {
-  const row = await rowOf(sources, id);
-  if (row.pending !== null) return repairSession(sources, id, options);
-  const judged = await judgeTurn(sources, row, { ...options, needsPrompt: false });
-  if (judged.block !== null) return blocked(judged.block, row, judged);
-  return saved(sources, { kind: 'CLEAR', id, streamId: row.activeStreamId, now: sources.now() }, row, judged, options);
+export function clearStaleRun(sources: RecoverySources, id: string, options: RecoveryOptions): Promise<SessionRecovery> {
+  return asOneMoment(sources, id, async (row) => {
+    if (row.pending !== null) return repair(sources, row, options);
+    const judged = await judgeTurn(sources, row, { ...options, needsPrompt: false });
+    if (judged.block !== null) return blocked(judged.block, row, judged);
+    return saved(sources, { kind: 'CLEAR', id, streamId: row.activeStreamId, now: sources.now() }, { row, judged }, options);
+  });
 }
 
 /** Looks into the journal again of a turn that was settled without its output. */
-export async function retrySession(sources: RecoverySources, id: string, options: RecoveryOptions): Promise<SessionRecovery> {
-  const row = await rowOf(sources, id);
-  const found = await saved(sources, { kind: 'FIND_RETRY', id, streamId: null, now: sources.now() }, row, null, { dryRun: true });
-  if (found.outcome !== 'WAITING') return found;
-  const { streamId } = found;
-  const journal = await journalOf(sources, id, streamId);
-  return saved(sources, { kind: 'RETRY', id, streamId, journal, now: sources.now() }, row, null, options);
+export function retrySession(sources: RecoverySources, id: string, options: RecoveryOptions): Promise<SessionRecovery> {
+  return asOneMoment(sources, id, async (row) => {
+    const seen = { row, judged: null };
+    const found = await saved(sources, { kind: 'FIND_RETRY', id, streamId: null, now: sources.now() }, seen, { dryRun: true });
+    if (found.outcome !== 'WAITING') return found;
+    const { streamId } = found;
+    const journal = await journalOf(sources, id, streamId);
+    return saved(sources, { kind: 'RETRY', id, streamId, journal, now: sources.now() }, seen, options);
+  });
 }
 
 /** Takes the last turns of a person out of the file; the file that was is kept as its backup. */
-export async function undoSession(sources: RecoverySources, id: string, options: UndoOptions): Promise<SessionRecovery> {
-  const row = await rowOf(sources, id);
+export function undoSession(sources: RecoverySources, id: string, options: UndoOptions): Promise<SessionRecovery> {
   const { turns, generation } = options;
-  return saved(sources, { kind: 'UNDO', id, streamId: null, turns, generation, now: sources.now() }, row, null, options);
+  return asOneMoment(sources, id, (row) => {
+    const request = { kind: 'UNDO', id, streamId: null, turns, generation, now: sources.now() } as const;
+    return saved(sources, request, { row, judged: null }, options);
+  });
 }
 
 /** Adds what the store has of an unfinished turn to the file, and settles the turn. */
-export async function syncSession(sources: RecoverySources, id: string, options: RecoveryOptions): Promise<SessionRecovery> {
-  const row = await rowOf(sources, id);
-  const now = sources.now();
-  const isIdle = row.pending === null && row.activeStreamId === null;
-  if (isIdle && options.includeIdle !== true) return blocked('NO_UNFINISHED_TURN', row, null);
-  const judged = isIdle ? null : await judgeTurn(sources, row, { ...options, force: true, needsPrompt: false });
-  const block = judged === null ? null : syncBlock(row, judged, now, options.force ?? false);
-  if (block !== null) return blocked(block, row, judged);
-  const summary = await sources.summary(id);
-  if (summary === null || summary.count === 0) return blocked('NO_ROWS', row, judged);
-  const rows = await sources.rows(id);
-  if (rows.length === 0) return blocked('NO_ROWS', row, judged);
-  const journal = await journalOf(sources, id, row.activeStreamId);
-  const of = { id, streamId: row.activeStreamId, journal, now };
-  return saved(sources, { ...of, kind: 'SYNC', isIdle, cause: judged?.cause ?? 'UNKNOWN', summary, rows }, row, judged, options);
+export function syncSession(sources: RecoverySources, id: string, options: RecoveryOptions): Promise<SessionRecovery> {
+  return asOneMoment(sources, id, async (row) => {
+    const now = sources.now();
+    const isIdle = row.pending === null && row.activeStreamId === null;
+    if (isIdle && options.includeIdle !== true) return blocked('NO_UNFINISHED_TURN', row, null);
+    const judged = isIdle ? null : await judgeTurn(sources, row, { ...options, force: true, needsPrompt: false });
+    const block = judged === null ? null : syncBlock(row, judged, now, options.force ?? false);
+    if (block !== null) return blocked(block, row, judged);
+    const summary = await sources.summary(id);
+    if (summary === null || summary.count === 0) return blocked('NO_ROWS', row, judged);
+    const rows = await sources.rows(id);
+    if (rows.length === 0) return blocked('NO_ROWS', row, judged);
+    const journal = await journalOf(sources, id, row.activeStreamId);
+    const of = { id, streamId: row.activeStreamId, journal, now };
+    return saved(sources, { ...of, kind: 'SYNC', isIdle, cause: judged?.cause ?? 'UNKNOWN', summary, rows }, { row, judged }, options);
+  });
+}
+
+async function repair(sources: RecoverySources, row: SidecarRow, options: RecoveryOptions): Promise<SessionRecovery> {
+  const { ignoreCore = false, touchesUpdatedAt = false } = options;
+  const { id, activeStreamId: streamId } = row;
+  const judged = await judgeTurn(sources, row, options);
+  if (judged.block !== null) return blocked(judged.block, row, judged);
+  const journal = await journalOf(sources, id, streamId);
+  const core = ignoreCore || (row.storedMessageCount ?? 0) > 0 ? null : await sources.core(id);
+  const of = { id, streamId, now: sources.now(), journal };
+  const request = { ...of, kind: 'REPAIR', core, cause: judged.cause, touches: touchesUpdatedAt } as const;
+  return saved(sources, request, { row, judged }, options);
+}
+
+/**
+ * The whole recovery, judgement too, is of one state of the file: another's save in between begins it again (G9 to G11), unless the file then
+ * waits for another run than the one that it was asked for.
+ */
+async function asOneMoment(
+  sources: RecoverySources,
+  id: string,
+  recover: (row: SidecarRow) => Promise<SessionRecovery>,
+): Promise<SessionRecovery> {
+  const first = await rowOf(sources, id);
+  for (let tries = 1, row = first; ; tries += 1) {
+    try {
+      return await recover(row);
+    } catch (error) {
+      if (!(error instanceof WriteRefused) || error.code !== 'CONFLICT') throw error;
+      row = await rowOf(sources, id);
+      const isUnfinished = row.pending !== null || row.activeStreamId !== null;
+      if (tries === TRIES || (isUnfinished && row.activeStreamId !== first.activeStreamId)) return blocked('CHANGED_UNDERNEATH', row, null);
+    }
+  }
 }
 
 function syncBlock(row: SidecarRow, { live }: JudgedTurn, now: number, force: boolean): RepairBlock | null {
@@ -132,36 +164,31 @@ function journalOf({ sessionsDir }: RecoverySources, sessionId: string, runId: s
   return runId === null ? Promise.resolve(null) : readRunJournal(runJournalRoot(sessionsDir), { sessionId, runId });
 }
 
-/** The file is read, judged anew under its lock and replaced; another's save in between begins it again. */
+/** What a recovery rests on. */
+interface Seen {
+  readonly row: SidecarRow;
+  readonly judged: JudgedTurn | null;
+}
+
+/** Throws `WriteRefused`, CONFLICT where the file is another than the one that was seen. */
 async function saved(
   { sessionsDir, now }: RecoverySources,
   request: RecoverRequest,
-  row: SidecarRow,
-  judged: JudgedTurn | null,
+  { row, judged }: Seen,
   { dryRun }: RecoveryOptions,
 ): Promise<SessionRecovery> {
   const truncated = 'journal' in request && request.journal?.truncated === true;
   if (isBeingSaved(sessionsDir, request.id)) return { ...blocked('LOCKED', row, judged), truncated };
-  for (let tries = 1; ; tries += 1) {
-    let report: RecoveryReport | null = null;
-    const edit = async (bytes: Buffer) => {
-      const recovered = await recovering(bytes, request);
-      report = recovered.report;
-      return recovered.edit;
-    };
-    try {
-      const result = await saveEdited(
-        sessionsDir,
-        request.id,
-        { edit, mayDrop: request.kind === 'RETRY' || request.kind === 'UNDO' },
-        { dryRun, now },
-      );
-      return told(report, result, judged, truncated);
-    } catch (error) {
-      if (!(error instanceof WriteRefused) || error.code !== 'CONFLICT') throw error;
-      if (tries === TRIES) return { ...blocked('CHANGED_UNDERNEATH', row, judged), truncated };
-    }
-  }
+  let report: RecoveryReport | null = null;
+  const edit = async (bytes: Buffer) => {
+    const recovered = await recovering(bytes, request);
+    report = recovered.report;
+    return recovered.edit;
+  };
+  const mayDrop = request.kind === 'RETRY' || request.kind === 'UNDO';
+  const options = { dryRun, now, ifSignature: signatureText(row.signature) };
+  const result = await saveEdited(sessionsDir, request.id, { edit, mayDrop }, options);
+  return told(report, result, judged, truncated);
 }
 
 function recovering(bytes: Buffer, request: RecoverRequest): Recovered | Promise<Recovered> {
@@ -176,25 +203,6 @@ function told(report: RecoveryReport | null, result: SavedSidecar, judged: Judge
 }
 
 function blocked(outcome: SessionRecovery['outcome'], row: SidecarRow, judged: JudgedTurn | null): SessionRecovery {
-  const count = row.storedMessageCount ?? 0;
-  return {
-    outcome,
-    applied: false,
-    judged,
-    streamId: row.activeStreamId,
-    source: 'SIDECAR',
-    promptAppended: false,
-    recovered: [],
-    toolCallsAdded: 0,
-    contextRowsAdded: 0,
-    marker: null,
-    error: null,
-    countBefore: count,
-    countAfter: count,
-    undone: null,
-    attemptsBefore: 0,
-    attemptsAfter: 0,
-    truncated: false,
-    mayBeOverwritten: false,
-  };
+  const nothing = nothingDone(row.storedMessageCount ?? 0, row.activeStreamId);
+  return { ...nothing, outcome, applied: false, judged, truncated: false, mayBeOverwritten: false };
 }

@@ -5,7 +5,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../state-db/decode.ts';
 import { type Fields, listOf, word } from '../sidecar/coercions.ts';
-import { compactSidecar } from '../sidecar/compact-sidecar.ts';
 import { type EditOutcome, editSidecar } from '../sidecar/edit-sidecar.ts';
 import { decodeText } from '../sidecar/parse-sidecar.ts';
 import { parseSidecarJson } from '../sidecar/sidecar-json.ts';
@@ -33,8 +32,6 @@ interface Plan {
   readonly updatedAt: number | null;
 }
 
-const NO_SIGNATURE = { mtimeNs: 0n, size: 0, ctimeNs: 0n, ino: 0n };
-
 /** REFUSED as `editSidecar` where the file is no session, UNCHANGED where the recovery has nothing to do. */
 export function recoverSidecar(bytes: Buffer, request: RecoverRequest): Recovered {
   const fields = isUtf8(bytes) ? parseSidecarJson(decodeText(bytes).text) : null;
@@ -47,7 +44,7 @@ export function recoverSidecar(bytes: Buffer, request: RecoverRequest): Recovere
     updatedAt: plan.draft === null ? null : plan.updatedAt,
     refuse: { readOnly: request.kind === 'UNDO', underWay: false },
   });
-  return { report: plan.report, edit: edit.status === 'CHANGED' ? { ...edit, patch: rowPatch(edit.bytes, request.id) } : edit };
+  return { report: plan.report, edit };
 }
 
 function planOf(fields: Fields, request: RecoverRequest): Plan {
@@ -138,23 +135,4 @@ function retryPlan(fields: Fields, request: RetryRequest): Plan {
 
 function nothing(fields: Fields, request: Pick<RecoverRequest, 'streamId'>, outcome: RecoverOutcome): Plan {
   return { report: noReport(fields, request, outcome), draft: null, set: {}, updatedAt: null };
-}
-
-/** What the session's row in the index has of a turn. */
-const IN_ROW = [
-  'updated_at',
-  'message_count',
-  'user_message_count',
-  'last_message_at',
-  'active_stream_id',
-  'pending_user_message',
-  'has_pending_user_message',
-  'input_tokens',
-  'output_tokens',
-  'estimated_cost',
-];
-
-function rowPatch(bytes: Uint8Array, id: string): Fields {
-  const compact = compactSidecar(bytes, id, NO_SIGNATURE)?.compact ?? {};
-  return Object.fromEntries(IN_ROW.filter((key) => compact[key] !== undefined).map((key) => [key, compact[key]]));
 }

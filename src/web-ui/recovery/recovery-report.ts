@@ -64,9 +64,12 @@ export function countsOf(fields: Fields, { messages, added }: SessionDraft): Cou
 
 /** Of a recovery that does nothing. */
 export function noReport(fields: Fields, { streamId }: Pick<RecoverRequest, 'streamId'>, outcome: RecoverOutcome): RecoveryReport {
-  const count = listOf(fields.messages).length;
+  return { ...nothingDone(listOf(fields.messages).length, streamId), outcome };
+}
+
+/** The same without a reason. `count`: the messages of the file. */
+export function nothingDone(count: number, streamId: string | null): Omit<RecoveryReport, 'outcome'> {
   return {
-    outcome,
     streamId,
     source: 'SIDECAR',
     promptAppended: false,

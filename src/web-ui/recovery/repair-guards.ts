@@ -15,7 +15,7 @@ export type RepairBlock =
   | 'WITHIN_GRACE';
 
 /** Seconds after its start in which a turn is left alone. */
-export const GRACE_SECONDS = 30;
+const GRACE_SECONDS = 30;
 
 /** A session that names another as its parent, by its file or its row in the index. */
 export interface ChildSession {

@@ -135,7 +135,7 @@ function adopt(draft: SessionDraft, core: Fields): Fields {
 }
 
 /** The prompt as a message (9). */
-export function promptRow({ text, startedAt, source, attachments }: PendingPrompt, now: number): DraftRow {
+function promptRow({ text, startedAt, source, attachments }: PendingPrompt, now: number): DraftRow {
   const at = typeof startedAt === 'number' && startedAt > 0 ? startedAt : now;
   const meta = source === 'process_wakeup' ? wakeupMeta(text) : null;
   return new DraftRow({

@@ -39,7 +39,7 @@ export interface RunJournal {
 }
 
 /** Of the lines of one run's answer. */
-export const MOST_ANSWER_BYTES = 8 * 1024 * 1024;
+const MOST_ANSWER_BYTES = 8 * 1024 * 1024;
 /** A longer line is passed over. */
 const MOST_LINE_BYTES = 64 * 1024 * 1024;
 const OF_ANSWER = new Set(['token', 'reasoning', 'interim_assistant', 'tool', 'tool_complete']);

@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../state-db/decode.ts';
 import { IntegralFloat, orderedObject } from '../../state-db/write/python-json-value.ts';
 import type { RefusalCode } from '../../write-refused.ts';
+import { compactRow } from '../index-file/compact-row.ts';
 import { isSidecarId } from '../sidecar-file.ts';
 import { TopLevelScan } from '../top-level-scan.ts';
 import { type Fields, finiteNumber, nonNegativeInteger } from './coercions.ts';
@@ -87,7 +88,7 @@ export type EditOutcome =
       /** With the signature of the old file. */
       readonly before: SidecarRow;
       readonly after: SidecarRow;
-      /** The members that changed, as they are now. */
+      /** The members that changed, as they are now; where lists were arranged, the session's whole row of the index. */
       readonly patch: Fields;
       /** Messages that the file had and has no more. */
       readonly dropped: number;
@@ -132,7 +133,8 @@ export function editSidecar(bytes: Buffer, request: EditRequest): EditOutcome {
   const changed = edits.apply();
   const { row: after, fields: now } = parseSidecar(changed, request.id, NO_SIGNATURE);
   if (after.health !== 'OK' || now === null) throw new Error('A change of a session file did not come out as JSON.');
-  const patch = Object.fromEntries(edits.keys.map((key) => [key, now[key]]));
+  // Lists that are arranged change what the session's row counts.
+  const patch = request.arrange === undefined ? Object.fromEntries(edits.keys.map((key) => [key, now[key]])) : compactRow(now, after);
   return { status: 'CHANGED', bytes: changed, before, after, patch, dropped: Math.max(0, messages.length - count) };
 }
 

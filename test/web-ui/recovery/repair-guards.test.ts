@@ -1,7 +1,7 @@
 /** What keeps a turn from being settled: `spec/webui-recovery.md` 26, T1 to T18. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { repairSession } from '../../../src/web-ui/recovery/recover-session.ts';
+import { type RecoverySources, repairSession } from '../../../src/web-ui/recovery/recover-session.ts';
 import { inOrder } from '../../../src/web-ui/sidecar/session-queue.ts';
 import { put, putSession } from '../sidecar-folder.ts';
 import { type Fields, PROMPT, RUN, SID, STARTED, T0, TurnHome } from './turn-home.ts';
@@ -10,6 +10,25 @@ async function expectBlocked(home: TurnHome, outcome: string, force = false): Pr
   const before = home.bytes;
   expect(await home.repair({ force })).toMatchObject({ outcome, applied: false });
   expect(home.bytes).toBe(before);
+}
+
+/** The home's file as another program would save it. */
+function replacement({ file }: TurnHome, fields: Fields): string {
+  return JSON.stringify({ ...file, ...fields });
+}
+
+function replace({ path }: TurnHome, content: string): void {
+  writeFileSync(`${path}.other`, content);
+  renameSync(`${path}.other`, path);
+}
+
+/** Something happens whenever a turn has been judged and is not settled yet. */
+function whileLooking(home: TurnHome, happens: () => void): RecoverySources {
+  const core = async () => {
+    happens();
+    return null;
+  };
+  return { ...home.sources(), core };
 }
 
 const LONG_SUMMARY = { compression_anchor_summary: 'x'.repeat(5000) };
@@ -77,22 +96,55 @@ describe('a turn is left alone', () => {
 
   it('T15: whose file was replaced meanwhile', async () => {
     const home = new TurnHome();
-    const other = JSON.stringify({ ...home.file, active_stream_id: 'st2' });
-    const sources = home.sources();
-    const replacing = {
-      ...sources,
-      core: async () => {
-        writeFileSync(`${home.path}.other`, other);
-        renameSync(`${home.path}.other`, home.path);
-        return null;
-      },
-    };
-    expect(await repairSession(replacing, SID, { dryRun: false })).toMatchObject({ outcome: 'CHANGED_UNDERNEATH', applied: false });
+    const other = replacement(home, { active_stream_id: 'st2' });
+    const sources = whileLooking(home, () => replace(home, other));
+    expect(await repairSession(sources, SID, { dryRun: false })).toMatchObject({ outcome: 'CHANGED_UNDERNEATH', applied: false });
     expect(home.bytes).toBe(other);
+  });
+
+  it('G9: that was settled meanwhile', async () => {
+    const home = new TurnHome();
+    const other = replacement(home, { active_stream_id: null, pending_user_message: null });
+    const sources = whileLooking(home, () => replace(home, other));
+    expect(await repairSession(sources, SID, { dryRun: false })).toMatchObject({ outcome: 'NOT_PENDING', applied: false });
+    expect(home.bytes).toBe(other);
+  });
+
+  it('G11: whose run goes on as it is about to be settled', async () => {
+    const home = new TurnHome();
+    const other = replacement(home, { title: 'Goes on' });
+    const sources = whileLooking(home, () => {
+      home.isLive = true;
+      replace(home, other);
+    });
+    expect(await repairSession(sources, SID, { dryRun: false })).toMatchObject({ outcome: 'STREAM_LIVE', applied: false });
+    expect(home.bytes).toBe(other);
+  });
+
+  it('whose file does not stop changing', async () => {
+    const home = new TurnHome();
+    let saves = 0;
+    const sources = whileLooking(home, () => {
+      saves += 1;
+      replace(home, replacement(home, { title: `Save ${saves}` }));
+    });
+    expect(await repairSession(sources, SID, { dryRun: false })).toMatchObject({ outcome: 'CHANGED_UNDERNEATH', applied: false });
+    expect(home.file).toMatchObject({ title: `Save ${saves}`, pending_user_message: 'Hello' });
   });
 });
 
 describe('a turn is settled', () => {
+  it('together with what was saved while it was judged', async () => {
+    const home = new TurnHome();
+    let isSaved = false;
+    const sources = whileLooking(home, () => {
+      if (!isSaved) replace(home, replacement(home, { title: 'Saved meanwhile' }));
+      isSaved = true;
+    });
+    expect(await repairSession(sources, SID, { dryRun: false })).toMatchObject({ outcome: 'MARKED_RETRY', applied: true });
+    expect(home.file).toMatchObject({ title: 'Saved meanwhile', pending_user_message: null });
+  });
+
   it('T2: without a run, where it is forced', async () => {
     const home = new TurnHome({ active_stream_id: null });
     expect(await home.repair({ force: true })).toMatchObject({ outcome: 'MARKED_NO_OUTPUT', applied: true, judged: { cause: 'UNKNOWN' } });
