@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type JournalEntry, writeJournal } from '../support/journal-lines.ts';
 import { type Fields, sidecarPath, sidecarText, writeTurns } from '../support/sidecars.ts';
+import { createSocketClient, subscribe } from '../support/sockets.ts';
 import { M, S } from '../support/stores.ts';
 import { fileFields, fileText, mutate, startUpstreamHome, startWebUi, type WebUiServer } from '../support/web-ui-server.ts';
 
@@ -350,6 +351,28 @@ describe('undoSidecarTurns', () => {
   it('is no way out of a turn', async () => {
     const server = await home(pending());
     expect(await undo(server)).toMatchObject({ outcome: 'TURN_UNDER_WAY', applied: false });
+  });
+});
+
+interface FollowedTurns {
+  readonly liveSessions: { readonly changes: readonly Fields[] };
+}
+
+describe('who follows the sessions', () => {
+  it('C31: is told of a recovery as soon as it is done', async () => {
+    const server = await home(pending());
+    const client = createSocketClient(server);
+    const feed = subscribe<FollowedTurns>(
+      client,
+      'subscription { liveSessions(sessionIds: ["x"], maxRateHz: 50) { changes { sessionId kinds session { messageCount pendingTurn { streamId } } } } }',
+    );
+    const first = await feed.next();
+    expect(first.liveSessions.changes).toMatchObject([{ sessionId: 'x', session: { messageCount: 10, pendingTurn: { streamId: 'r1' } } }]);
+    expect(await repair(server, { dryRun: false })).toMatchObject({ outcome: 'MARKED_RETRY', applied: true });
+    const told = await feed.next();
+    expect(told.liveSessions.changes).toMatchObject([{ sessionId: 'x', session: { messageCount: 12, pendingTurn: null } }]);
+    feed.stop();
+    await client.dispose();
   });
 });
 
