@@ -87,7 +87,8 @@ export async function importSession(args: WriteArguments & { readonly sessionId:
     if (session === null || !isSidecarId(sessionId)) throw new WriteRefused('NOT_FOUND');
     if (originsOf(session).every((origin) => origin === 'CLAUDE_CODE')) {
       const messageCount = session.beside?.messageCount ?? 0;
-      return { sessionId, imported: false, readOnlyBecause: 'READ_ONLY', messageCount, profile, clientMutationId };
+      const nothingDone = { imported: false, changed: false, addedMessages: 0, mayBeOverwritten: false };
+      return { ...nothingDone, sessionId, readOnlyBecause: 'READ_ONLY', messageCount, profile, clientMutationId };
     }
   }
   return writeFiles(ctx, 'importSession', args, { sessionId, profiles: await ctx.services.profiles.names() });

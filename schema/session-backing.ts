@@ -78,7 +78,7 @@ builder.objectFields(Session, (t) => ({
   claimable: t.field({
     type: ClaimType,
     nullable: true,
-    description: 'Whether `importSession` may take it into the Web UI, and why not; null where no Web UI knows it.',
+    description: 'Whether its conversation may be gone on with in the Web UI, and why not; null where no Web UI knows it.',
     resolve: resolve.claim,
   }),
   workspaceBinding: t.field({

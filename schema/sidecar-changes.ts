@@ -165,7 +165,7 @@ mutation('recoverWorkspace', {
 
 mutation('importSession', {
   description:
-    "Take a session of a terminal, which only the store has, into the Web UI: a file under the same id with the messages of its conversation so far. One that has a file keeps it as it is; chats, runs of sub-agents and Claude Code's transcripts stay to be looked at.",
+    "Take a session of another program, which only the store has, into the Web UI: a file under the same id with the messages of its conversation so far. Where there is a file, it gets the messages that the program added since, if it begins with the ones of the file, what they tell of tools, and where it came from; nothing that the file says goes. Runs of sub-agents and Claude Code's transcripts get no file. Refused with SESSION_BUSY where messages would come while a turn is under way.",
   input: builder.inputType('ImportSessionInput', {
     description: 'Which session.',
     fields: (t) => ({
@@ -180,14 +180,17 @@ mutation('importSession', {
     fields: (t) => ({
       ...payloadFields(t),
       imported: t.exposeBoolean('imported', { description: 'A file was, or would be, made.' }),
+      changed: t.exposeBoolean('changed', { description: 'The file that was there was, or would be, changed.' }),
       readOnlyBecause: t.exposeString('readOnlyBecause', {
         nullable: true,
-        description: 'Why it can only be looked at: READ_ONLY, MESSAGING or SOURCE; null where it may be written to.',
+        description: 'Why it can only be looked at, as `Session.claimable` says it; null where its conversation may be gone on with.',
       }),
       messageCount: t.exposeInt('messageCount', { description: 'Messages of its transcript, or of its file where it has one.' }),
+      addedMessages: t.exposeInt('addedMessages', { description: 'How many of them the file did not have before.' }),
+      mayBeOverwritten: t.exposeBoolean('mayBeOverwritten', { description: MAY_BE_OVERWRITTEN }),
       session: sessionField(t),
     }),
   }),
-  refusals: OF_FILES,
+  refusals: [...OF_FILES, 'SESSION_BUSY', 'PROJECTS_UNREADABLE'],
   resolve: resolve.importSession,
 });

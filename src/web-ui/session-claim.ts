@@ -1,4 +1,4 @@
-/** Whether a session of a list may be taken into the Web UI, as an import would decide it (`spec/webui-listing.md` 16.2, 16.3). Pure. */
+/** Whether the conversation of a session of a list may be gone on with in the Web UI (`spec/webui-listing.md` 16.3). Pure. */
 import type { Claim } from '../state-db/beside.ts';
 import type { SessionEntry } from '../state-db/session-record.ts';
 import type { Known } from './known-session.ts';

@@ -4,13 +4,21 @@
 import type { ClaimRefusal } from '../state-db/beside.ts';
 import type { SqlRow } from '../state-db/decode.ts';
 import type { StoreReading } from '../state-db/store-reading.ts';
-import { claimable, claimedWorkspace, importAction, isDeletedHere } from '../web-ui/list/claim-policy.ts';
-import { titleFromMessages } from '../web-ui/list/list-titles.ts';
-import { fold, normaliseSource } from '../web-ui/list/source-class.ts';
+import { readCronJobNames } from '../web-ui/cron-jobs.ts';
+import { claimable, claimedWorkspace, isDeletedHere, isOwnSource } from '../web-ui/list/claim-policy.ts';
+import { cronJobName, titleFromMessages } from '../web-ui/list/list-titles.ts';
+import { fold, isCron, normaliseSource } from '../web-ui/list/source-class.ts';
 import { ownProfile } from '../web-ui/own-sidecars.ts';
+import { ensureSystemProject } from '../web-ui/projects/projects-file.ts';
+import { messagesGained, type RefreshRequest, refreshImport } from '../web-ui/refresh-import.ts';
 import { lastWorkspace } from '../web-ui/session-defaults.ts';
 import { type Fields, finiteNumber, word } from '../web-ui/sidecar/coercions.ts';
-import { readSidecar } from '../web-ui/sidecar/read-sidecar.ts';
+import type { EditOutcome } from '../web-ui/sidecar/edit-sidecar.ts';
+import { readMetadata } from '../web-ui/sidecar/read-metadata.ts';
+import { MAX_INLINE_BYTES } from '../web-ui/sidecar/read-sidecar.ts';
+import { saveEdited } from '../web-ui/sidecar/save-sidecar.ts';
+import type { SidecarRow } from '../web-ui/sidecar/sidecar-row.ts';
+import { inSidecarThread } from '../web-ui/sidecar/sidecar-threads.ts';
 import { writeSidecar } from '../web-ui/sidecar/write-sidecar.ts';
 import { readTombstones } from '../web-ui/tombstones.ts';
 import { withoutRowId } from '../web-ui/transcript/state-message.ts';
@@ -29,53 +37,94 @@ export interface ImportedSession {
   readonly sessionId: string;
   /** A file was, or would be, made. */
   readonly imported: boolean;
-  /** Why the session can only be looked at: no file was made. */
+  /** The file that was there was, or would be, changed. */
+  readonly changed: boolean;
+  /** Why the session can only be looked at. */
   readonly readOnlyBecause: ClaimRefusal | null;
   readonly messageCount: number;
+  /** How many of them the file did not have. */
+  readonly addedMessages: number;
+  readonly mayBeOverwritten: boolean;
 }
 
 const COLUMNS = ['id', 'source', 'title', 'model', 'started_at', 'ended_at', 'cwd', 'parent_session_id'] as const;
 const FALLBACK_TITLE = 'CLI Session';
+const CRON_TITLE = 'Cron Session';
 const VIEWED: ReadonlySet<string> = new Set(['claude_code', 'subagent']);
+const NOTHING_DONE = { imported: false, changed: false, addedMessages: 0, mayBeOverwritten: false } as const;
 
-/** A session that has a file keeps it as it is. Throws NOT_FOUND for one without a transcript, or that was deleted in the Web UI. */
+/**
+ * A session that has a file gets what its own program wrote since. Throws NOT_FOUND for one without a transcript, of another profile, or that was
+ * deleted in the Web UI; for a file as `saveEdited`.
+ */
 export const importSessionCommand = fileCommand<ImportSessionInput, ImportedSession>('importSession', {
   work: async (host, { sessionId, profiles }, dryRun, planned) =>
     repeatedly(false, async () => {
-      const present = await readSidecar(sessionsDirOf(host), sessionId);
+      const present = await readMetadata(sessionsDirOf(host), sessionId);
+      if (present !== null && !ownProfile(host.profile, profiles)(present.profile)) throw new WriteRefused('NOT_FOUND');
       const { row, messages } = await transcriptOf(host, sessionId);
-      const source = word(row?.source);
-      const names = normaliseSource(source);
-      const action = importAction({
-        stored: present === null ? null : present.messages.map(comparable),
-        external: messages.map(comparable),
-        isRicher: false,
-        isOtherProfile: present !== null && !ownProfile(host.profile, profiles)(present.row.profile),
-        isReadOnly: VIEWED.has(fold(source)),
-      });
-      if (action === 'NOT_FOUND') throw new WriteRefused('NOT_FOUND');
-      if (present !== null) return { sessionId, imported: false, readOnlyBecause: null, messageCount: present.messages.length };
-      if (row === null) throw new WriteRefused('NOT_FOUND');
+      if (present !== null) return refreshed(host, present, row, messages, dryRun);
+      if (row === null || messages.length === 0) throw new WriteRefused('NOT_FOUND');
+      const source = word(row.source);
       await refuseDeleted(host, sessionId, source);
-      const claim = claimable({ ...names, readOnly: false }, source);
-      if (action === 'VIEW_ONLY' || !claim.ok) {
-        return {
-          sessionId,
-          imported: false,
-          readOnlyBecause: claim.reason ?? 'READ_ONLY',
-          messageCount: messages.length,
-        };
-      }
-      const result = { sessionId, imported: true, readOnlyBecause: null, messageCount: messages.length };
-      if (dryRun) return result;
+      const isViewed = VIEWED.has(fold(source));
+      const result = {
+        ...NOTHING_DONE,
+        sessionId,
+        imported: !isViewed,
+        readOnlyBecause: claimable({ ...normaliseSource(source), readOnly: false }, source).reason,
+        messageCount: messages.length,
+        addedMessages: isViewed ? 0 : messages.length,
+      };
+      if (isViewed || dryRun) return result;
       const fields = await fieldsOf(host, row, messages);
       planned(result);
       await writeSidecar(sessionsDirOf(host), sessionId, fields, { mustBeNew: true });
       return result;
     }),
   /** A file that is there is the one that was planned: the id is the session's own. */
-  wasMade: async (host, { sessionId, imported }) => imported && (await readSidecar(sessionsDirOf(host), sessionId)) !== null,
+  wasMade: async (host, { sessionId, imported }) => imported && (await readMetadata(sessionsDirOf(host), sessionId)) !== null,
 });
+
+async function refreshed(
+  host: CommandHost,
+  present: SidecarRow,
+  row: SqlRow | null,
+  messages: readonly Fields[],
+  dryRun: boolean,
+): Promise<ImportedSession> {
+  const { id: sessionId } = present;
+  const source = word(row?.source);
+  if (row === null) {
+    return {
+      ...NOTHING_DONE,
+      sessionId,
+      readOnlyBecause: claimable(present, source).reason,
+      messageCount: present.storedMessageCount ?? 0,
+    };
+  }
+  const request = { id: sessionId, source, parentSessionId: word(row.parent_session_id), messages };
+  let addedMessages = 0;
+  const edit = async (bytes: Buffer) => {
+    const outcome = await refreshing(bytes, request);
+    addedMessages = messagesGained(outcome);
+    return outcome;
+  };
+  const saved = await saveEdited(sessionsDirOf(host), sessionId, { edit, mayDrop: false }, { dryRun, now: host.now });
+  return {
+    sessionId,
+    imported: false,
+    changed: saved.changed,
+    readOnlyBecause: claimable(saved.row, source).reason,
+    messageCount: saved.row.storedMessageCount ?? 0,
+    addedMessages,
+    mayBeOverwritten: saved.changed && saved.mayBeOverwritten,
+  };
+}
+
+function refreshing(bytes: Buffer, request: RefreshRequest): EditOutcome | Promise<EditOutcome> {
+  return bytes.length <= MAX_INLINE_BYTES ? refreshImport(bytes, request) : inSidecarThread({ task: 'REFRESH', bytes, request });
+}
 
 async function transcriptOf(host: CommandHost, sessionId: string): Promise<{ row: SqlRow | null; messages: readonly Fields[] }> {
   return reading(host, (store) => ({
@@ -89,11 +138,6 @@ function sessionRow(store: StoreReading, sessionId: string): SqlRow | null {
   return store.all(`SELECT ${columns.map((column) => `"${column}"`).join(', ')} FROM sessions WHERE id = ?`, [sessionId])[0] ?? null;
 }
 
-function comparable(message: unknown): string {
-  const { role = null, content = null, tool_call_id = null } = (message ?? {}) as Fields;
-  return JSON.stringify([role, content, tool_call_id]);
-}
-
 /** A row of the index alone proves no deletion: its file may be lost (`spec/webui-recovery.md` D22). */
 async function refuseDeleted(host: CommandHost, sessionId: string, source: string | null): Promise<void> {
   const { ids } = await readTombstones(sessionsDirOf(host), 'DELETED');
@@ -102,18 +146,26 @@ async function refuseDeleted(host: CommandHost, sessionId: string, source: strin
 }
 
 async function fieldsOf(host: CommandHost, row: SqlRow, messages: readonly Fields[]): Promise<Fields> {
-  const names = normaliseSource(word(row.source));
+  const source = word(row.source);
+  const names = normaliseSource(source);
   const last = await lastWorkspace((await profileDefaults(host)).places);
   const startedAt = finiteNumber(row.started_at);
+  const id = word(row.id) ?? '';
+  const isOfCron = isCron(id, fold(source));
+  const untitled = isOfCron
+    ? (cronJobName(id, await readCronJobNames(host.home)) ?? CRON_TITLE)
+    : titleFromMessages(messages, FALLBACK_TITLE);
+  const project = isOfCron ? await ensureSystemProject(host.webUiDir, 'CRON', host.profile, host.now()) : null;
   return {
-    title: word(row.title) ?? titleFromMessages(messages, FALLBACK_TITLE),
+    title: word(row.title) ?? untitled,
     workspace: claimedWorkspace(null, word(row.cwd), last),
     model: word(row.model) ?? 'unknown',
     created_at: startedAt,
     updated_at: finiteNumber(row.ended_at) ?? startedAt,
+    project_id: project?.id ?? null,
     profile: host.profile,
     parent_session_id: word(row.parent_session_id),
-    is_cli_session: true,
+    is_cli_session: !isOwnSource(source),
     source_tag: names.sourceTag,
     raw_source: names.rawSource,
     session_source: names.sessionSource,

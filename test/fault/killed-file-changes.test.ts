@@ -12,7 +12,7 @@ import { copyOfHome, webUiFiles } from '../support/homes.ts';
 import { killedFileWrite } from '../support/killed-file-writer.ts';
 import { someAtOnce } from '../support/program-start.ts';
 import { sidecarText } from '../support/sidecars.ts';
-import { buildStore, S, temporaryFolder } from '../support/stores.ts';
+import { buildStore, M, S, temporaryFolder } from '../support/stores.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -25,11 +25,20 @@ const TEXTS = {
     PARTIAL,
   ]),
   b: sidecarText('b', { title: 'Coffee', project_id: 'p1' }, [{ role: 'user', content: 'Hello' }]),
+  older: sidecarText('older', { title: 'Milk', session_source: 'cli' }, [{ role: 'user', content: 'Hello', timestamp: 2 }]),
 };
+const ROWS = [
+  S('a'),
+  S('older', { source: 'cli' }),
+  M('older', { content: 'Hello', timestamp: 2 }),
+  M('older', { content: 'Later', timestamp: 3 }),
+  S('fresh', { source: 'cli', title: 'Sugar' }),
+  M('fresh', { content: 'Hello', timestamp: 4 }),
+];
 
 /** A home; gives the path of its store. */
 async function home(): Promise<string> {
-  const path = buildStore({ schema: 31, rows: [S('a')] });
+  const path = buildStore({ schema: 31, rows: ROWS });
   const sessionsDir = join(dirname(path), 'webui', 'sessions');
   mkdirSync(sessionsDir, { recursive: true });
   for (const [id, text] of Object.entries(TEXTS)) writeFileSync(join(sessionsDir, `${id}.json`), text);
@@ -58,36 +67,43 @@ const CASES: readonly Case[] = [
   { command: 'renameProject', input: { projectId: 'p1', name: 'Ours', color: null } },
   { command: 'deleteProject', input: { projectId: 'p1' } },
   { command: 'clearTombstone', input: { sessionId: 'z', kind: 'DELETED' } },
+  { command: 'importSession', input: { sessionId: 'older', profiles: ['default'] } },
+  { command: 'importSession', input: { sessionId: 'fresh', profiles: ['default'] } },
   { command: 'rebuildSessionIndex', input: {} },
 ];
 const ID = 'killed';
 
 describe('a change of files that is killed', () => {
-  it.each(CASES)('$command leaves whole files at each step, and its repeat ends where one run ends', async ({ command, input }) => {
-    const pristine = await home();
-    const before = webUiFiles(pristine);
-    const whole = copyOfHome(pristine);
-    const steps = await killedFileWrite({ path: whole, command, input, clientMutationId: ID, killAt: null });
-    const after = webUiFiles(whole);
-    expect(steps).toBeGreaterThan(3);
-    if (command !== 'rebuildSessionIndex') expect(after).not.toEqual(before);
-    await someAtOnce(
-      Array.from({ length: steps ?? 0 }, (_, index) => index + 1),
-      async (killAt) => {
-        const path = copyOfHome(pristine);
-        await killedFileWrite({ path, command, input, clientMutationId: ID, killAt });
-        for (const [name, text] of Object.entries(webUiFiles(path))) {
-          // A deletion changes the index once a session.
-          if (command === 'deleteProject' && name.endsWith('_index.json')) expect(() => JSON.parse(text)).not.toThrow();
-          else expect([before[name], after[name]], `${name} at step ${killAt}`).toContain(text);
-        }
-        const host = commandHost(path);
-        await host.run(command, input as never, { clientMutationId: ID });
-        host.close();
-        expect(settled(webUiFiles(path), command), `after a repeat of what was killed at step ${killAt}`).toEqual(settled(after, command));
-      },
-    );
-  });
+  it.each(CASES)(
+    '$command $input.sessionId leaves whole files at each step, and its repeat ends where one run ends',
+    async ({ command, input }) => {
+      const pristine = await home();
+      const before = webUiFiles(pristine);
+      const whole = copyOfHome(pristine);
+      const steps = await killedFileWrite({ path: whole, command, input, clientMutationId: ID, killAt: null });
+      const after = webUiFiles(whole);
+      expect(steps).toBeGreaterThan(3);
+      if (command !== 'rebuildSessionIndex') expect(after).not.toEqual(before);
+      await someAtOnce(
+        Array.from({ length: steps ?? 0 }, (_, index) => index + 1),
+        async (killAt) => {
+          const path = copyOfHome(pristine);
+          await killedFileWrite({ path, command, input, clientMutationId: ID, killAt });
+          for (const [name, text] of Object.entries(webUiFiles(path))) {
+            // A deletion changes the index once a session.
+            if (command === 'deleteProject' && name.endsWith('_index.json')) expect(() => JSON.parse(text)).not.toThrow();
+            else expect([before[name], after[name]], `${name} at step ${killAt}`).toContain(text);
+          }
+          const host = commandHost(path);
+          await host.run(command, input as never, { clientMutationId: ID });
+          host.close();
+          expect(settled(webUiFiles(path), command), `after a repeat of what was killed at step ${killAt}`).toEqual(
+            settled(after, command),
+          );
+        },
+      );
+    },
+  );
 
   it('createProject makes one project, whatever step it was killed at, and its repeat names it', async () => {
     const pristine = await home();

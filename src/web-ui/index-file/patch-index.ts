@@ -36,6 +36,13 @@ const IN_ROW: ReadonlySet<string> = new Set([
   'input_tokens',
   'output_tokens',
   'estimated_cost',
+  'parent_session_id',
+  'is_cli_session',
+  'source_tag',
+  'raw_source',
+  'session_source',
+  'source_label',
+  'read_only',
 ]);
 
 /**

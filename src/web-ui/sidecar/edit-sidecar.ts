@@ -50,13 +50,23 @@ export type TurnKey =
   | 'output_tokens'
   | 'estimated_cost';
 
+/** Where a session came from, which an import fills in (`spec/webui-listing.md` 16.2). */
+export type OriginKey =
+  | 'source_tag'
+  | 'raw_source'
+  | 'session_source'
+  | 'source_label'
+  | 'parent_session_id'
+  | 'is_cli_session'
+  | 'read_only';
+
 /** The lists of a file whose rows a recovery arranges. */
 export type ListKey = 'messages' | 'tool_calls' | 'context_messages';
 
 export interface EditRequest {
   /** The stem of the file's name. */
   readonly id: string;
-  readonly set: Readonly<Partial<Record<WritableKey | TurnKey, unknown>>>;
+  readonly set: Readonly<Partial<Record<WritableKey | TurnKey | OriginKey, unknown>>>;
   /** Members of an object that is there, or comes to be. */
   readonly merge?: Readonly<Partial<Record<WritableKey, Fields>>>;
   /** The whole lists as they are to be. */

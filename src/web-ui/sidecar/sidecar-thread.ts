@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { readIndexCounts } from '../index-file/index-file.ts';
 import { recoverSidecar } from '../recovery/recover-sidecar.ts';
+import { refreshImport } from '../refresh-import.ts';
 import { compactSidecar } from './compact-sidecar.ts';
 import { editSidecar } from './edit-sidecar.ts';
 import { parseSidecar } from './parse-sidecar.ts';
@@ -19,6 +20,7 @@ async function answer(task: SidecarTask): Promise<SidecarTaskReply> {
 function resultOf(task: Exclude<SidecarTask, IndexTask>, bytes: Buffer): unknown {
   if (task.task === 'EDIT') return editSidecar(bytes, task.request);
   if (task.task === 'RECOVER') return recoverSidecar(bytes, task.request);
+  if (task.task === 'REFRESH') return refreshImport(bytes, task.request);
   if (task.task === 'COMPACT') return compactSidecar(bytes, task.id, task.signature);
   return parseSidecar(bytes, task.id, task.signature).row;
 }

@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { IndexReading } from '../index-file/index-file.ts';
 import type { RecoverRequest } from '../recovery/recover-request.ts';
 import type { Recovered } from '../recovery/recover-sidecar.ts';
+import type { RefreshRequest } from '../refresh-import.ts';
 import type { CompactSidecar } from './compact-sidecar.ts';
 import type { EditOutcome, EditRequest } from './edit-sidecar.ts';
 import type { SidecarRow, SidecarSignature } from './sidecar-row.ts';
@@ -32,6 +33,12 @@ export interface RecoverTask {
   readonly request: RecoverRequest;
 }
 
+export interface RefreshTask {
+  readonly task: 'REFRESH';
+  readonly bytes: Uint8Array;
+  readonly request: RefreshRequest;
+}
+
 /** Reads the index of the folder itself. */
 export interface IndexTask {
   readonly task: 'INDEX';
@@ -39,7 +46,7 @@ export interface IndexTask {
   readonly sessionsDir: string;
 }
 
-export type SidecarTask = RowTask | CompactTask | EditTask | RecoverTask | IndexTask;
+export type SidecarTask = RowTask | CompactTask | EditTask | RecoverTask | RefreshTask | IndexTask;
 
 export type SidecarTaskReply = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string };
 
@@ -51,6 +58,7 @@ export function inSidecarThread(task: RowTask): Promise<SidecarRow>;
 export function inSidecarThread(task: CompactTask): Promise<CompactSidecar | null>;
 export function inSidecarThread(task: EditTask): Promise<EditOutcome>;
 export function inSidecarThread(task: RecoverTask): Promise<Recovered>;
+export function inSidecarThread(task: RefreshTask): Promise<EditOutcome>;
 export function inSidecarThread(task: IndexTask): Promise<IndexReading>;
 export function inSidecarThread(task: SidecarTask): Promise<unknown> {
   const bytes = ownBuffer(task.bytes);

@@ -1,13 +1,6 @@
 /** Titles, and the decisions about claims, imports and workspaces. */
 import { describe, expect, it } from 'vitest';
-import {
-  claimable,
-  claimedWorkspace,
-  type ImportQuestion,
-  importAction,
-  isDeletedHere,
-  isForkable,
-} from '../../../src/web-ui/list/claim-policy.ts';
+import { claimable, claimedWorkspace, isDeletedHere, isForkable } from '../../../src/web-ui/list/claim-policy.ts';
 import { sidecarRow } from '../../../src/web-ui/list/list-row.ts';
 import { renamedTitle, shownTitle, titleFromMessages } from '../../../src/web-ui/list/list-titles.ts';
 import { bindWorkspace, isTrustedPath } from '../../../src/web-ui/list/workspace-binding.ts';
@@ -92,22 +85,6 @@ describe('a claim', () => {
       null,
     ]);
   });
-});
-
-describe('an import', () => {
-  const question: ImportQuestion = { stored: null, external: ['a', 'b'], isRicher: false, isOtherProfile: false, isReadOnly: false };
-
-  it.each([
-    ['copies what has no file', {}, 'IMPORT'],
-    ['only shows what is read-only', { isReadOnly: true }, 'VIEW_ONLY'],
-    ['finds nothing without a transcript', { external: [] }, 'NOT_FOUND'],
-    ["finds nothing of another profile's file", { stored: [], isOtherProfile: true }, 'NOT_FOUND'],
-    ['takes a longer transcript that begins the same', { stored: ['a'] }, 'REPLACE_MESSAGES'],
-    ['keeps messages that the transcript does not begin with', { stored: ['x'] }, 'KEEP_MESSAGES'],
-    ['keeps a longer file', { stored: ['a', 'b', 'c'] }, 'KEEP_MESSAGES'],
-    ['keeps an equal file', { stored: ['a', 'b'] }, 'KEEP_MESSAGES'],
-    ['takes an equally long transcript that tells more', { stored: ['a', 'b'], isRicher: true }, 'REPLACE_MESSAGES'],
-  ] as const)('%s', (_, changes, expected) => expect(importAction({ ...question, ...changes })).toBe(expected));
 });
 
 describe('a workspace', () => {
