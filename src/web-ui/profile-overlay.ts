@@ -73,8 +73,8 @@ export class ProfileOverlay implements EntryOverlay {
   #store: { readonly version: object; readonly rows: StoreRows } | null = null;
   #known = new Map<string, Known>();
   #basis: Basis | null = null;
-  /** Files as of the last saves that were shown without a composition; null: none since the last one. */
-  #shownFiles: WebUiFacts['sidecars'] | null = null;
+  /** Files as of the last saves that were shown without a composition, and whether all of these could be; null: none since the last one. */
+  #shown: { readonly files: WebUiFacts['sidecars']; readonly isAll: boolean } | null = null;
   /** Of the last composition; null until it is needed. */
   #tied: ReadonlySet<string> | null = null;
   /** Of the files by this server, up to the last composition. */
@@ -110,13 +110,16 @@ export class ProfileOverlay implements EntryOverlay {
     const { at, cost } = this.#last;
     const wait =
       at + (cost <= (this.#options.quickMs ?? QUICK_MS) ? 0 : Math.max(cost * SHARE, change === 'SAID' ? SAID_MS : 0)) - performance.now();
-    if (changes === this.#changes && wait > 0) {
-      this.#lookLater(wait);
-      this.#showSaved(basis, stored);
-      return;
+    if (wait > 0) {
+      // Our own changes don't wait: they are shown like this, or the whole list is made.
+      if (this.#showSaved(basis, stored)) this.#changes = changes;
+      if (changes === this.#changes) {
+        this.#lookLater(wait);
+        return;
+      }
     }
     this.#changes = changes;
-    this.#shownFiles = null;
+    this.#shown = null;
     this.#tied = null;
     this.#basis = basis;
     this.#compose(basis, stored, countUserMessages);
@@ -197,23 +200,23 @@ export class ProfileOverlay implements EntryOverlay {
     if (this.#isUncounted) this.#lookLater(COUNT_MS);
   }
 
-  /** What was saved in sessions that stand by themselves needn't wait until it is time for the whole list. */
-  #showSaved({ facts, stored, ...beside }: Basis, entries: StoredEntries): void {
+  /**
+   * What was saved in sessions that stand by themselves needn't wait until it is time for the whole list. True: with it everything is shown that
+   * changed in files since then.
+   */
+  #showSaved({ facts, stored, ...beside }: Basis, entries: StoredEntries): boolean {
     const basis = this.#basis;
     const rows = this.#store?.rows;
-    if (basis === null || rows === undefined || facts === null || basis.facts === null || this.#isUncounted) return;
-    const shown = this.#shownFiles ?? basis.facts.sidecars;
-    if (
-      shown === facts.sidecars ||
-      stored.shape !== basis.stored.shape ||
-      !isSame({ ...basis.facts, sidecars: null }, { ...facts, sidecars: null })
-    )
-      return;
-    if (beside.gateway !== basis.gateway || beside.cronJobNames !== basis.cronJobNames || beside.profiles !== basis.profiles) return;
-    const saved = savedFiles(shown.rows, facts.sidecars.rows);
-    if (saved === null) return;
-    this.#shownFiles = facts.sidecars;
-    if (saved.length === 0) return;
+    if (basis === null || rows === undefined || facts === null || basis.facts === null) return false;
+    const shown = this.#shown ?? { files: basis.facts.sidecars, isAll: true };
+    const isSameBeside =
+      beside.gateway === basis.gateway && beside.cronJobNames === basis.cronJobNames && beside.profiles === basis.profiles;
+    if (!isSameBeside || stored.shape !== basis.stored.shape) return false;
+    if (!isSame({ ...basis.facts, sidecars: null }, { ...facts, sidecars: null })) return false;
+    if (shown.files === facts.sidecars) return shown.isAll;
+    const found = savedFiles(shown.files.rows, facts.sidecars.rows);
+    if (found === null) return false;
+    const { saved, isMore } = found;
     this.#tied ??= tiedIds(this.#known);
     const ids = new Set(saved.map(({ id }) => id));
     const now = new Map([...entries.entries()].flatMap((entry) => (ids.has(entry.id) ? [[entry.id, entry] as const] : [])));
@@ -224,6 +227,8 @@ export class ProfileOverlay implements EntryOverlay {
     });
     for (const [id, known] of changed) this.#known.set(id, known);
     if (changed.size > 0) for (const listener of [...this.#compositionListeners]) listener([...changed.keys()]);
+    this.#shown = { files: facts.sidecars, isAll: shown.isAll && !isMore && changed.size === saved.length };
+    return this.#shown.isAll;
   }
 
   #knownOf(facts: WebUiFacts, basis: Basis, stored: StoredEntries, countUserMessages: UserMessageCounter): Map<string, Known> {

@@ -37,15 +37,20 @@ export function isSameKnown(a: Known, b: Known): boolean {
   return isSameBeside && ROW_KEYS.every((key) => a.row[key] === b.row[key] || isSame(a.row[key], b.row[key]));
 }
 
-/** The files of sessions that were there before and are other ones now; null when there is more to it than a few saves. */
-export function savedFiles(before: ReadonlyMap<string, SidecarRow>, now: ReadonlyMap<string, SidecarRow>): SidecarRow[] | null {
+/** The files of sessions that were there before and are other ones now; null when they are more than single saves. `isMore`: files came or went. */
+export function savedFiles(
+  before: ReadonlyMap<string, SidecarRow>,
+  now: ReadonlyMap<string, SidecarRow>,
+): { readonly saved: readonly SidecarRow[]; readonly isMore: boolean } | null {
   const saved: SidecarRow[] = [];
+  let known = 0;
   for (const [id, row] of now) {
     const old = before.get(id);
-    if (old === undefined || old === row) continue;
-    if (saved.push(row) > MOST) return null;
+    if (old === undefined) continue;
+    known += 1;
+    if (old !== row && saved.push(row) > MOST) return null;
   }
-  return saved;
+  return { saved, isMore: known < now.size || known < before.size };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** When the list of a profile is composed anew: at once where that is quick, a little later where it is not, never late for our own changes. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StoredEntries } from '../../src/state-db/entry-overlay.ts';
+import { decodeSession, toEntry } from '../../src/state-db/session-record.ts';
 import { ProfileOverlay } from '../../src/web-ui/profile-overlay.ts';
 import { parseListSettings } from '../../src/web-ui/settings-file.ts';
 import { parseSidecar } from '../../src/web-ui/sidecar/parse-sidecar.ts';
@@ -30,8 +31,18 @@ const FILES = new Map([['a', file('a')]]);
 const ADDED = file('b');
 const EMPTY_STORE: StoredEntries = { version: {}, shape: {}, entries: () => [] };
 
+/** More rows of terminals than one composition counts: each composition asks for some. */
+const MUCH_TO_COUNT: StoredEntries = {
+  ...EMPTY_STORE,
+  entries: () =>
+    Array.from({ length: 200 }, (_, index) => {
+      const record = decodeSession({ id: `t${index}`, source: 'cli', started_at: 1_782_000_000, ended_at: 1_782_000_001 });
+      return toEntry(record, { total: 200, live: 200, lastTimestamp: 1_782_000_000 });
+    }),
+};
+
 /** A folder whose files are what a test says; and an overlay on it that counts no composition as quick unless it is told so. */
-function overlaid(quickMs = -1) {
+function overlaid(quickMs = -1, store = EMPTY_STORE) {
   const home = { changes: 0 };
   let facts = factsOf(FILES);
   const overlay = new ProfileOverlay({
@@ -50,17 +61,18 @@ function overlaid(quickMs = -1) {
     },
     quickMs,
   });
-  const settle = () => overlay.settle(EMPTY_STORE, () => null);
-  const add = () => {
-    facts = factsOf(new Map([...FILES, [ADDED.id, ADDED]]));
-  };
-  const save = (saved: SidecarRow) => {
-    facts = factsOf(new Map([...facts.sidecars.rows, [saved.id, saved]]));
-  };
+  const counted: (readonly string[])[] = [];
+  const settle = () =>
+    overlay.settle(store, (ids) => {
+      counted.push(ids);
+      return new Map(ids.map((id) => [id, 1]));
+    });
   const set = (change: Partial<WebUiFacts>) => {
     facts = { ...facts, ...change };
   };
-  return { home, overlay, settle, add, save, set, hasAdded: () => [...overlay.ids()].includes(ADDED.id) };
+  const save = (saved: SidecarRow) => set({ sidecars: factsOf(new Map([...facts.sidecars.rows, [saved.id, saved]])).sidecars });
+  const add = () => save(ADDED);
+  return { home, overlay, counted, settle, add, save, set, hasAdded: () => [...overlay.ids()].includes(ADDED.id) };
 }
 
 /** Each look at the clock takes 10 ms, so that composing the list takes a time that can be told. */
@@ -116,6 +128,15 @@ describe('a change of files', () => {
     expect([titles(), told]).toEqual(['Two', ['a', 'a']]);
   });
 
+  it('does not wait for sessions of terminals to be counted, which takes several compositions', async () => {
+    const { overlay, counted, settle, save } = overlaid(-1, MUCH_TO_COUNT);
+    await settle();
+    save(file('a', 'New'));
+    await settle();
+    expect(overlay.compose('a', undefined)?.title).toBe('New');
+    expect(counted).toHaveLength(1);
+  });
+
   it('waits together with whatever else changed beside it', async () => {
     const { overlay, settle, save, set } = overlaid();
     await settle();
@@ -126,6 +147,31 @@ describe('a change of files', () => {
     clock.now += 1000;
     await settle();
     expect(overlay.compose('a', undefined)?.title).toBe('New');
+  });
+
+  it('of our own in a session that stands by itself is shown without a composition, and any other with one', async () => {
+    const { home, overlay, counted, settle, save, set, add, hasAdded } = overlaid(-1, MUCH_TO_COUNT);
+    const titles = () => overlay.compose('a', undefined)?.title;
+    await settle();
+    save(file('a', 'Ours'));
+    home.changes++;
+    await settle();
+    expect([titles(), counted.length]).toEqual(['Ours', 1]);
+    // What another program changed waits its time.
+    set({ deleted: new Set(['x']) });
+    await settle();
+    expect(counted).toHaveLength(1);
+    save(file('a', 'Ours again'));
+    home.changes++;
+    await settle();
+    expect([titles(), counted.length]).toEqual(['Ours again', 2]);
+    add();
+    await settle();
+    expect(hasAdded()).toBe(false);
+    save(file('a', 'Ours at last'));
+    home.changes++;
+    await settle();
+    expect([titles(), hasAdded(), counted.length]).toEqual(['Ours at last', true, 3]);
   });
 
   it('of our own never waits', async () => {

@@ -67,7 +67,7 @@ function listOf({ files, store }: World): Map<string, Known> {
 function shownAlone(before: World, after: World): Map<string, Known> {
   const known = listOf(before);
   const saved = savedFiles(before.files, after.files);
-  return savedAlone(known, tiedIds(known), saved ?? [], (saving, when) => {
+  return savedAlone(known, tiedIds(known), saved?.saved ?? [], (saving, when) => {
     const entry = (when === 'NOW' ? after : before).store.get(saving.id);
     return listOf({ files: new Map([[saving.id, saving]]), store: new Map(entry === undefined ? [] : [[saving.id, entry]]) }).get(
       saving.id,
@@ -122,6 +122,16 @@ describe('a save of one file', () => {
   it('among many waits', () => {
     const many = (title: string) => new Map(Array.from({ length: 20 }, (_, at) => [`s${at}`, file(`s${at}`, { title })]));
     expect(savedFiles(many('Old'), many('New'))).toBeNull();
+  });
+
+  it('is told apart from files that came or went', () => {
+    const [a, b] = [file('a', {}), file('b', {})];
+    const files = (...rows: readonly SidecarRow[]) => new Map(rows.map((row) => [row.id, row]));
+    const saved = file('a', { title: 'New' });
+    expect(savedFiles(files(a, b), files(saved, b))).toEqual({ saved: [saved], isMore: false });
+    expect(savedFiles(files(a), files(a, b))).toEqual({ saved: [], isMore: true });
+    expect(savedFiles(files(a, b), files(a))).toEqual({ saved: [], isMore: true });
+    expect(savedFiles(files(a), files(b))).toEqual({ saved: [], isMore: true });
   });
 });
 
