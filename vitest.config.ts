@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { COMPILE_CACHE } from './test/support/program-start.ts';
 
@@ -5,23 +6,27 @@ import { COMPILE_CACHE } from './test/support/program-start.ts';
 // two copies of one library that refuse each other's objects.
 const ssr = { resolve: { conditions: ['module-sync', 'node', 'import', 'default'] } };
 
+/** One more than processors: many a test waits for a process, a lock or a clock. */
+const WORKERS = availableParallelism() + 1;
+/** Tests that wait more than they compute. */
+const WAITING = ['test/{live,server}/**/*.test.ts', 'test/fault/{locks,write-faults}.test.ts'];
+
 export default defineConfig({
   ssr,
   test: {
     // Tests start many processes of ours: the second of a kind finds what the first compiled.
     env: COMPILE_CACHE,
-    // By itself Vitest leaves one processor idle, which on a machine with two is half of it. One kind after the other: what waits for clocks and
-    // sockets is not to wait for what computes.
+    // One kind after the other: what waits for clocks and sockets is not to wait for what computes.
     projects: [
       {
         extends: true,
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{e2e,live,server}/**'],
+          exclude: ['test/e2e/**', ...WAITING],
           testTimeout: 30_000,
           hookTimeout: 30_000,
-          maxWorkers: '100%',
+          maxWorkers: WORKERS,
           sequence: { groupOrder: 2 },
         },
       },
@@ -30,11 +35,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'live',
-          include: ['test/{live,server}/**/*.test.ts'],
+          include: WAITING,
           testTimeout: 30_000,
           hookTimeout: 30_000,
           retry: 2,
-          maxWorkers: '100%',
+          maxWorkers: WORKERS,
           sequence: { groupOrder: 1 },
         },
       },
@@ -46,7 +51,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           retry: 2,
-          maxWorkers: '100%',
+          maxWorkers: WORKERS,
           sequence: { groupOrder: 3 },
         },
       },

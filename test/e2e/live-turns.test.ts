@@ -1,53 +1,27 @@
 /** Following a turn from outside, over real sockets and real ends of processes (`docs/live-protocol.md`, `spec/live-turns.md` 12 to 16). */
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type EventOf, FOLLOW_TURN, FOLLOWED_FRAME, FOLLOWED_SNAPSHOT, type Frame, type LiveEvent } from '../../examples/live-documents.ts';
 import { liveIds } from '../../examples/transcript-view.ts';
 import { printable } from '../../examples/turn-printer.ts';
 import { applyFrame, emptyView, openTurn, type Turn, type View } from '../../examples/turn-view.ts';
 import { printedAddress } from '../support/graphiql.ts';
 import { type EventStream, eventStream } from '../support/http.ts';
-import {
-  eventually,
-  openDescriptors,
-  type RunningProgram,
-  runProgram,
-  startInProcess,
-  startTestServer,
-  type TestServer,
-} from '../support/server.ts';
+import { playedHome } from '../support/played-home.ts';
+import { eventually, type RunningProgram, runProgram, startTestServer, type TestServer } from '../support/server.ts';
 import { createSocketClient, type Message, RawSocket, subscribe } from '../support/sockets.ts';
 import { temporaryFolder } from '../support/stores.ts';
-import { noSubscribers } from '../support/subscribers.ts';
-import { startWebUi, type WebUi } from '../support/web-ui-turn.ts';
+import type { WebUi } from '../support/web-ui-turn.ts';
 
 interface PolledState {
   readonly liveState: EventOf<'LiveSnapshot'> & { readonly cursor: string };
 }
 const POLL_STATE = `${FOLLOWED_SNAPSHOT} query PollState($sessionId: String!) { liveState(sessionId: $sessionId) { __typename cursor id class sessionId depth runId late ...FollowedSnapshot } }`;
 const POLL_EVENTS = `${FOLLOWED_FRAME} query PollEvents($sessionId: String!, $after: LiveCursor!, $first: Int) { liveEvents(sessionId: $sessionId, after: $after, first: $first) { ...FollowedFrame } }`;
-
-const homes: string[] = [];
-const uis: WebUi[] = [];
-afterAll(async () => {
-  await Promise.all(uis.map((ui) => ui.close()));
-  for (const home of homes) rmSync(home, { recursive: true, force: true });
-});
-
-/** A home whose owners are played by another process, with a session `s`. */
-async function playedHome(): Promise<{ home: string; ui: WebUi }> {
-  const home = mkdtempSync(join(tmpdir(), 'caduceus-live-'));
-  homes.push(home);
-  const ui = await startWebUi({ home });
-  uis.push(ui);
-  await ui.createSession('s', { title: 'Tea' });
-  return { home, ui };
-}
 
 /** The same address, another process. */
 async function restarted(server: TestServer): Promise<TestServer> {
@@ -335,63 +309,5 @@ describe('liveTurn', () => {
     expect(textsOf(folded(all).turns[0])).toEqual([`It begins. ${UNREAD.map(({ payload }) => payload.text).join('')}`]);
     const ids = contentIds(all);
     expect(ids.length).toBe(new Set(ids).size);
-  });
-});
-
-/** What is open in this process: descriptors by what they lead to, watches, timers and sockets. */
-function openThings(): Record<string, number> {
-  const counts: Record<string, number> = {};
-  const count = (name: string) => {
-    counts[name] = (counts[name] ?? 0) + 1;
-  };
-  for (const target of openDescriptors(process.pid)) count(`descriptor ${target.replace(/\d+/g, '#')}`);
-  for (const descriptor of readdirSync('/proc/self/fdinfo')) {
-    const info = existsSync(`/proc/self/fdinfo/${descriptor}`) ? readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8') : '';
-    for (const _ of info.matchAll(/^inotify wd:/gm)) count('watch');
-  }
-  for (const resource of process.getActiveResourcesInfo()) count(`resource ${resource}`);
-  return counts;
-}
-
-const more = (now: Record<string, number>, before: Record<string, number>) =>
-  Object.entries(now).flatMap(([name, number]) => (number > (before[name] ?? 0) ? [`${name}: ${number}, not ${before[name] ?? 0}`] : []));
-
-describe('thousands of subscriptions that are opened and dropped', () => {
-  it('leave no watch, descriptor or timer behind', async () => {
-    const { home, ui } = await playedHome();
-    const server = await startInProcess({ home, settings: { maxSubscriptions: '5000', logLevel: 'error' } });
-    await ui.play('s', { seed: 31, rounds: 1, words: 5, beatMs: 10 });
-    await Promise.all(Array.from({ length: 20 }, () => server.read('{ sessions { nodes { sessionId messages { totalCount } } } }')));
-    // The first watch of a process opens what all others share.
-    watch(home).close();
-    await sleep(500);
-    const before = openThings();
-    const sessionOf = (index: number) => (index % 3 === 0 ? 's' : `none-${index % 7}`);
-    const few = await Promise.all(Array.from({ length: 5 }, () => RawSocket.connect(server)));
-    const opened = few.map(async (raw, socket) => {
-      for (let index = 0; index < 1000; index += 1) raw.subscribe(`${index}`, FOLLOW_TURN, { sessionId: sessionOf(index + socket) });
-      for (let index = 0; index < 1000; index += 1) await raw.next();
-    });
-    await Promise.all(opened);
-    expect(more(openThings(), before)).toEqual(expect.arrayContaining([expect.stringMatching(/^watch: /)]));
-    for (const [index, raw] of few.entries()) {
-      if (index % 2 === 0) for (let id = 0; id < 1000; id += 1) raw.send({ type: 'complete', id: `${id}` });
-      else raw.socket.terminate();
-    }
-    const many = await Promise.all(Array.from({ length: 300 }, () => RawSocket.connect(server)));
-    await Promise.all(
-      many.map(async (raw, index) => {
-        raw.subscribe('1', FOLLOW_TURN, { sessionId: sessionOf(index) });
-        await raw.next();
-      }),
-    );
-    for (const [index, raw] of [...many, ...few].entries()) {
-      if (index % 2 === 0) raw.socket.close();
-      else raw.socket.terminate();
-    }
-    await noSubscribers(server);
-    // What a conversation needs is kept for half a minute.
-    await eventually(() => more(openThings(), before).length === 0, 38_000).catch(() => {});
-    expect(more(openThings(), before)).toEqual([]);
   });
 });
