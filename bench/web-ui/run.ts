@@ -21,14 +21,23 @@ const FULL = {
   starts: 3,
   requests: 200,
   saves: 30,
+  made: 5,
   opens: 20,
 } as const;
-const QUICK = { plan: { files: 60, large: 1, largeBytes: 200_000, opened: 50 }, starts: 1, requests: 5, saves: 2, opens: 2 } as const;
+const QUICK = {
+  plan: { files: 60, large: 1, largeBytes: 200_000, opened: 50 },
+  starts: 1,
+  requests: 5,
+  saves: 2,
+  made: 1,
+  opens: 2,
+} as const;
 const PLAIN = new URL('./plain-reader.ts', import.meta.url);
 
 const LIST = query(
   '{ sessions(first: 50) { totalCount hiddenCounts { reason count } nodes { sessionId displayTitle messageCount lastActiveAt } } }',
 );
+const PING = query('{ __typename }');
 const COUNT = query(`{ session(sessionId: "${RENAMED}") { messageCount } }`);
 const OPEN = query(`{ session(sessionId: "${OPENED}") { messages(last: 50) { totalCount nodes { role text timestamp } } } }`);
 const TRANSCRIPT = query(`{ session(sessionId: "${OPENED}") { transcript { source revision messages { role text timestamp } } } }`);
@@ -69,6 +78,8 @@ interface Effort {
   readonly starts: number;
   readonly requests: number;
   readonly saves: number;
+  /** Lists that are made anew, since a session came. */
+  readonly made: number;
   readonly opens: number;
 }
 
@@ -91,13 +102,14 @@ async function measure(home: string, sessionsDir: string, effort: Effort, progre
     const warm = await repeated(effort.requests, ask(LIST));
     const saved = await repeated(effort.saves, ask(LIST), () => saveAgain(path(RENAMED)));
     const seen = await untilSeen(effort.saves, path(RENAMED), ask(COUNT));
+    const beside = await whileListsAreMade(sessionsDir, effort.made, ask(LIST), ask(PING));
     progress('measured lists');
     await ask(OPEN)();
     const again = await repeated(effort.requests, ask(OPEN));
     const whole = await repeated(effort.opens, ask(TRANSCRIPT), () => saveAgain(path(OPENED)));
     const renames = await repeated(effort.opens, (index) => renamed(client, RENAMED, index));
     const largeRenames = await repeated(Math.min(5, effort.opens), (index) => renamed(client, LARGE, index));
-    return { warm, saved, seen, again, whole, renames, largeRenames };
+    return { warm, saved, seen, beside, again, whole, renames, largeRenames };
   });
   const plainRename = await plainly({ kind: 'RENAME', path: path(RENAMED), times: effort.opens });
   const plainLarge = await plainly({ kind: 'RENAME', path: path(LARGE), times: Math.min(5, effort.opens) });
@@ -114,6 +126,7 @@ async function measure(home: string, sessionsDir: string, effort: Effort, progre
     figure('list', rest.warm, plainList, 'parse all files'),
     figure('list after a save', rest.saved, plainList, 'parse all files'),
     figure('until a save is in the lists', rest.seen, null, ''),
+    figure('another request while lists are made anew', rest.beside, null, ''),
     figure('the last 50 messages of a session of 2,000 in both places, for the first time', opened, plainOpen, 'parse its file'),
     figure('the same again', rest.again, plainOpen, 'parse its file'),
     figure('its whole transcript after a save', rest.whole, plainOpen, 'parse its file'),
@@ -157,6 +170,34 @@ async function untilSeen(count: number, path: string, ask: () => Promise<string>
     const savedAt = performance.now();
     while ((await ask()) === before) await sleep(1);
     latencies.push(performance.now() - savedAt);
+  }
+  return latencies;
+}
+
+/** How long one request after the other takes, until new sessions are in the list, one after the other. */
+async function whileListsAreMade(
+  sessionsDir: string,
+  count: number,
+  list: () => Promise<string>,
+  ask: () => Promise<string>,
+): Promise<number[]> {
+  const latencies: number[] = [];
+  for (let index = 0; index < count; index++) {
+    const before = await list();
+    const text = JSON.stringify({
+      session_id: `bench_new_${index}`,
+      title: 'New',
+      updated_at: 1_790_000_000 + index,
+      messages: [{ role: 'user', content: 'New' }],
+    });
+    writeFileSync(join(sessionsDir, `bench_new_${index}.json`), text);
+    let isSeen = false;
+    const seen = (async () => {
+      while ((await list()) === before) await sleep(20);
+      isSeen = true;
+    })();
+    while (!isSeen) latencies.push(await timed(ask));
+    await seen;
   }
   return latencies;
 }

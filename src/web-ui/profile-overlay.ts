@@ -5,6 +5,7 @@
 
 import { join } from 'node:path';
 import { claudeListRow } from '../claude-code/claude-list-row.ts';
+import { atOnce, inSlices, type Steps, stepwise } from '../in-slices.ts';
 import type { TombstoneKind } from '../state-db/beside.ts';
 import type { EntryOverlay, StoredEntries, UserMessageCounter } from '../state-db/entry-overlay.ts';
 import type { SessionEntry } from '../state-db/session-record.ts';
@@ -13,7 +14,7 @@ import { readCronJobNames } from './cron-jobs.ts';
 import { FileReading } from './file-reading.ts';
 import { type GatewaySession, readGatewaySessions } from './gateway-sessions.ts';
 import type { Known } from './known-session.ts';
-import { composeList, DEFAULT_REQUEST, type ListInputs } from './list/compose-list.ts';
+import { composeSteps, DEFAULT_REQUEST, type ListInputs } from './list/compose-list.ts';
 import type { ListedRow } from './list/list-row.ts';
 import { NO_CONTEXT, type ProjectionContext } from './list/store-projection.ts';
 import type { StoreRows } from './list/store-rows.ts';
@@ -39,6 +40,8 @@ export interface ProfileOverlayOptions {
 /** Composing the list may use one part in so many of the time; what takes less than this is done at once. */
 const SHARE = 10;
 const QUICK_MS = 5;
+/** Composing lets others have the thread after this long. */
+const SLICE_MS = 8;
 /** What was said in sessions of the store is in their entries at once; what follows from it for others waits this long. */
 const SAID_MS = 2000;
 /** Where more is to be counted than one composition may, the next one comes this much later, or when it is its time. */
@@ -61,6 +64,13 @@ interface Basis {
   readonly profiles: readonly string[];
 }
 
+/** A composition under way. */
+interface Run {
+  readonly basis: Basis;
+  /** Somebody saw something newer meanwhile. */
+  isOutdated: boolean;
+}
+
 export class ProfileOverlay implements EntryOverlay {
   readonly #options: ProfileOverlayOptions;
   readonly #gateway = new FileReading<ReadonlyMap<string, GatewaySession>>();
@@ -73,6 +83,7 @@ export class ProfileOverlay implements EntryOverlay {
   #store: { readonly version: object; readonly rows: StoreRows } | null = null;
   #known = new Map<string, Known>();
   #basis: Basis | null = null;
+  #composing: { readonly run: Run; readonly done: Promise<void> } | null = null;
   /** Files as of the last saves that were shown without a composition, and whether all of these could be; null: none since the last one. */
   #shown: { readonly files: WebUiFacts['sidecars']; readonly isAll: boolean } | null = null;
   /** Of the last composition; null until it is needed. */
@@ -103,26 +114,18 @@ export class ProfileOverlay implements EntryOverlay {
   }
 
   async settle(stored: StoredEntries, countUserMessages: UserMessageCounter): Promise<void> {
-    const { changes } = this.#options.home;
-    const basis = await this.#read(stored);
-    const change = this.#basis === null ? 'MORE' : changeOf(this.#basis, basis);
-    if (change === 'NONE' && !this.#isUncounted) return;
-    const { at, cost } = this.#last;
-    const wait =
-      at + (cost <= (this.#options.quickMs ?? QUICK_MS) ? 0 : Math.max(cost * SHARE, change === 'SAID' ? SAID_MS : 0)) - performance.now();
-    if (wait > 0) {
-      // Our own changes don't wait: they are shown like this, or the whole list is made.
-      if (this.#showSaved(basis, stored)) this.#changes = changes;
-      if (changes === this.#changes) {
-        this.#lookLater(wait);
+    for (;;) {
+      const { changes } = this.#options.home;
+      const basis = await this.#read(stored);
+      const running = this.#composing;
+      if (running === null) return this.#settleOn(basis, stored, countUserMessages, changes);
+      // The list as it is will do meanwhile, unless there is none yet, or it lacks a change of ours.
+      if (this.#basis !== null && changes === this.#changes) {
+        running.run.isOutdated ||= changeOf(running.run.basis, basis) !== 'NONE';
         return;
       }
+      await running.done.catch(() => {});
     }
-    this.#changes = changes;
-    this.#shown = null;
-    this.#tied = null;
-    this.#basis = basis;
-    this.#compose(basis, stored, countUserMessages);
   }
 
   onComposition(listener: (ids: readonly string[]) => void): () => void {
@@ -183,21 +186,62 @@ export class ProfileOverlay implements EntryOverlay {
     return this.#names.names;
   }
 
-  #compose(basis: Basis, stored: StoredEntries, countUserMessages: UserMessageCounter): void {
+  /** `changes`: of ours, that `basis` has. */
+  async #settleOn(basis: Basis, stored: StoredEntries, countUserMessages: UserMessageCounter, changes: number): Promise<void> {
+    const change = this.#basis === null ? 'MORE' : changeOf(this.#basis, basis);
+    if (change === 'NONE' && !this.#isUncounted) return;
+    const { at, cost } = this.#last;
+    const wait =
+      at + (cost <= (this.#options.quickMs ?? QUICK_MS) ? 0 : Math.max(cost * SHARE, change === 'SAID' ? SAID_MS : 0)) - performance.now();
+    if (wait > 0) {
+      // Our own changes don't wait: they are shown like this, or the whole list is made.
+      if (this.#showSaved(basis, stored)) this.#changes = changes;
+      if (changes === this.#changes) {
+        this.#lookLater(wait);
+        return;
+      }
+    }
+    const run = { basis, isOutdated: false };
+    const done = this.#compose(run, stored, countUserMessages, changes).finally(() => {
+      this.#composing = null;
+    });
+    this.#composing = { run, done };
+    await done;
+  }
+
+  async #compose(run: Run, stored: StoredEntries, countUserMessages: UserMessageCounter, changes: number): Promise<void> {
+    const { basis } = run;
+    const { value, costMs } = await inSlices(this.#composition(basis, stored, countUserMessages), SLICE_MS);
     const startedAt = performance.now();
+    this.#changes = changes;
+    this.#shown = null;
+    this.#tied = null;
+    this.#basis = basis;
+    this.#known = value.known;
+    if (value.changed.length > 0) for (const listener of [...this.#compositionListeners]) listener(value.changed);
+    const cost = costMs + performance.now() - startedAt;
+    this.#last = { at: performance.now(), cost };
+    if (this.#isUncounted) this.#lookLater(COUNT_MS);
+    else if (run.isOutdated) this.#lookLater(cost * SHARE);
+  }
+
+  /** What is known of every session, and which ids changed. */
+  *#composition(
+    basis: Basis,
+    stored: StoredEntries,
+    countUserMessages: UserMessageCounter,
+  ): Steps<{ readonly known: Map<string, Known>; readonly changed: readonly string[] }> {
     const before = this.#known;
-    const after = basis.facts === null ? new Map<string, Known>() : this.#knownOf(basis.facts, basis, stored, countUserMessages);
+    const after = basis.facts === null ? new Map<string, Known>() : yield* this.#knownOf(basis.facts, basis, stored, countUserMessages);
+    yield;
     const changed = [...before.keys()].filter((id) => !after.has(id));
-    for (const [id, known] of after) {
+    yield* stepwise(after, ([id, known]) => {
       const old = before.get(id);
       if (old !== undefined && isSameKnown(old, known)) after.set(id, old);
       else changed.push(id);
-    }
+    });
     changed.push(...continuationsOf(changed, before, after));
-    this.#known = after;
-    if (changed.length > 0) for (const listener of [...this.#compositionListeners]) listener(changed);
-    this.#last = { at: performance.now(), cost: performance.now() - startedAt };
-    if (this.#isUncounted) this.#lookLater(COUNT_MS);
+    return { known: after, changed };
   }
 
   /**
@@ -223,7 +267,7 @@ export class ProfileOverlay implements EntryOverlay {
     const changed = savedAlone(this.#known, this.#tied, saved, (file, when) => {
       const entry = when === 'NOW' ? now.get(file.id) : rows.sessions.get(file.id);
       const sessions = new Map(entry === undefined ? [] : [[file.id, entry]]);
-      return this.#listOf(facts, basis, { ...rows, sessions }, new Map([[file.id, file]]), new Map()).get(file.id);
+      return atOnce(this.#listOf(facts, basis, { ...rows, sessions }, new Map([[file.id, file]]), new Map())).get(file.id);
     });
     for (const [id, known] of changed) this.#known.set(id, known);
     if (changed.size > 0) for (const listener of [...this.#compositionListeners]) listener([...changed.keys()]);
@@ -231,22 +275,23 @@ export class ProfileOverlay implements EntryOverlay {
     return this.#shown.isAll;
   }
 
-  #knownOf(facts: WebUiFacts, basis: Basis, stored: StoredEntries, countUserMessages: UserMessageCounter): Map<string, Known> {
+  *#knownOf(facts: WebUiFacts, basis: Basis, stored: StoredEntries, countUserMessages: UserMessageCounter): Steps<Map<string, Known>> {
     const store = this.#storeRows(stored, countUserMessages);
     const sidecars = ownSidecars(facts.sidecars.rows, this.#options.profile, basis.profiles);
     const claude = new Map(isSameProfile(this.#options.profile, null) ? facts.claude.map((row) => [row.id, row] as const) : []);
-    return this.#listOf(facts, basis, store, sidecars, claude);
+    yield;
+    return yield* this.#listOf(facts, basis, store, sidecars, claude);
   }
 
-  #listOf(
+  *#listOf(
     facts: WebUiFacts,
     basis: Basis,
     store: StoreRows,
     sidecars: ReadonlyMap<string, SidecarRow>,
     claude: ReadonlyMap<string, WebUiFacts['claude'][number]>,
-  ): Map<string, Known> {
+  ): Steps<Map<string, Known>> {
     const { settings } = facts;
-    const { rows } = composeList(this.#inputs(facts, basis, store, [...sidecars.values()], claude), {
+    const { rows } = yield* composeSteps(this.#inputs(facts, basis, store, [...sidecars.values()], claude), {
       ...DEFAULT_REQUEST,
       profile: this.#options.profile,
       includeArchived: true,

@@ -75,10 +75,11 @@ function overlaid(quickMs = -1, store = EMPTY_STORE) {
   return { home, overlay, counted, settle, add, save, set, hasAdded: () => [...overlay.ids()].includes(ADDED.id) };
 }
 
-/** Each look at the clock takes 10 ms, so that composing the list takes a time that can be told. */
-const clock = { now: 0 };
+/** Each look at the clock takes a millisecond, so that composing the list takes a time that can be told. */
+const clock = { now: 0, step: 1 };
 beforeEach(() => {
-  vi.spyOn(performance, 'now').mockImplementation(() => (clock.now += 10));
+  clock.step = 1;
+  vi.spyOn(performance, 'now').mockImplementation(() => (clock.now += clock.step));
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -181,5 +182,69 @@ describe('a change of files', () => {
     home.changes++;
     await settle();
     expect(hasAdded()).toBe(true);
+  });
+});
+
+describe('a list that takes long to be made', () => {
+  /** Every step of it is followed by a pause. */
+  const slowly = () => {
+    clock.step = 10;
+  };
+
+  it('leaves the thread to others, who see the list as it was, and are told when it is time for what came meanwhile', async () => {
+    const { overlay, settle, add, save, hasAdded } = overlaid();
+    await settle();
+    let told = 0;
+    overlay.onChange(() => told++);
+    add();
+    clock.now += 1000;
+    slowly();
+    const made = settle();
+    await new Promise((resolve) => setImmediate(resolve));
+    save(file('a', 'New'));
+    await settle();
+    expect([hasAdded(), overlay.compose('a', undefined)?.title]).toEqual([false, 'a']);
+    await made;
+    clock.step = 0;
+    expect([hasAdded(), overlay.compose('a', undefined)?.title]).toEqual([true, 'a']);
+    await vi.waitFor(() => expect(told).toBe(1), 5000);
+    await settle();
+    expect(overlay.compose('a', undefined)?.title).toBe('New');
+  });
+
+  it('is waited for by who would see no list, and by who made a change', async () => {
+    const { home, overlay, settle, add, save, hasAdded } = overlaid();
+    slowly();
+    const first = settle();
+    await new Promise((resolve) => setImmediate(resolve));
+    await settle();
+    expect(overlay.compose('a', undefined)?.title).toBe('a');
+    await first;
+    add();
+    home.changes++;
+    const second = settle();
+    await new Promise((resolve) => setImmediate(resolve));
+    save(file('a', 'Ours'));
+    home.changes++;
+    await settle();
+    expect([hasAdded(), overlay.compose('a', undefined)?.title]).toEqual([true, 'Ours']);
+    await second;
+  });
+
+  it('is made by the next one when it could not be', async () => {
+    const broken = { now: true };
+    const store: StoredEntries = {
+      ...EMPTY_STORE,
+      entries: () => {
+        if (broken.now) throw new Error('broken');
+        return [];
+      },
+    };
+    const { overlay, settle } = overlaid(-1, store);
+    const [first, second] = await Promise.allSettled([settle(), settle()]);
+    expect([first.status, second.status]).toEqual(['rejected', 'rejected']);
+    broken.now = false;
+    await settle();
+    expect(overlay.compose('a', undefined)?.title).toBe('a');
   });
 });

@@ -1,4 +1,5 @@
 /** Stages D to F of the list: what stores and transcripts add to the Web UI's rows (`spec/webui-listing.md` 7 to 9). */
+import { type Steps, stepwise } from '../../in-slices.ts';
 import type { ListEntry, ListLive, ProfileStore, StoreOf, Tombstones } from './compose-web-ui.ts';
 import { isBlank, type ListRow, visibilityOf } from './list-row.ts';
 import { mergeExternal, union } from './merge-rows.ts';
@@ -62,28 +63,32 @@ function scanned(stores: readonly ProfileStore[], { profile, allProfiles }: Exte
  * 9.2 step 3, 9.3: the Web UI's rows lose what is gone and take what the external row of the same session adds; returned are the external
  * rows that become rows of their own.
  */
-export function settleExternal(
+export function* settleExternal(
   entries: readonly ListEntry[],
   external: readonly ListEntry[],
   request: ExternalRequest,
   { tombstones }: Pick<ExternalSources, 'tombstones'>,
   storeOf: StoreOf,
-): ListEntry[] {
+): Steps<ListEntry[]> {
   const keyOf = (row: ListRow) => `${storeOf(row.profile)?.store.profile ?? ''}\u0000${row.id}`;
   const byKey = new Map<string, ListEntry>();
-  for (const entry of external) {
+  yield* stepwise(external, (entry) => {
     const key = keyOf(entry.row);
     if (!byKey.has(key)) byKey.set(key, entry);
-  }
+  });
   const own = new Map<string, ListEntry>();
   const represented = new Map<string, string>();
-  for (const entry of entries) {
+  yield* stepwise(entries, (entry) => {
     const key = keyOf(entry.row);
     own.set(key, entry);
     settleOwn(entry, byKey.get(key), request, tombstones, storeOf);
     if (visibilityOf(entry.state).shown) represent(entry.row, key.slice(0, -entry.row.id.length), represented);
-  }
-  return external.filter((entry) => addsRow(entry, keyOf(entry.row), own, represented, byKey, request));
+  });
+  const added: ListEntry[] = [];
+  yield* stepwise(external, (entry) => {
+    if (addsRow(entry, keyOf(entry.row), own, represented, byKey, request)) added.push(entry);
+  });
+  return added;
 }
 
 function settleOwn(

@@ -3,6 +3,7 @@
  * the reason why it is shown or not. Pure; what is worked out from an unchanged store or row is kept by that object.
  */
 
+import { atOnce, type Steps, stepwise } from '../../in-slices.ts';
 import { externalEntries, settleExternal } from './compose-external.ts';
 import { type ListEntry, type ListLive, type ProfileStore, type Tombstones, webUiEntries } from './compose-web-ui.ts';
 import { enrichment } from './list-lineage.ts';
@@ -80,19 +81,31 @@ export interface ComposedList {
 }
 
 export function composeList(inputs: ListInputs, request: ListRequest): ComposedList {
+  return atOnce(composeSteps(inputs, request));
+}
+
+/** The same in steps, between which others may have the thread as long as nothing that came in changes. */
+export function* composeSteps(inputs: ListInputs, request: ListRequest): Steps<ComposedList> {
   const stores = new Map(inputs.stores.map((store) => [store.store.profile, store]));
   const storeOf = (profile: string | null) => stores.get(canonical(profile, request)) ?? stores.get(request.profile) ?? null;
   const entries = webUiEntries(inputs, storeOf);
+  yield;
   const external = externalEntries(inputs, request);
-  const added = settleExternal(entries, external, request, inputs, storeOf);
+  yield;
+  const added = yield* settleExternal(entries, external, request, inputs, storeOf);
+  yield;
   const all = [...entries.filter((entry) => !entry.replaced), ...added].sort((a, b) => byTime(a.row, b.row));
+  yield;
   const otherProfiles = scopeProfiles(all, request);
   const externals = added.filter((entry) => isShown(entry)).length;
   hidePreviousSegments(all, request, inputs);
+  yield;
   capTerminals(all, request);
   hideEmpty(all, request, inputs.live);
   const archived = hideArchived(all, request);
-  const rows = finish(all, inputs, storeOf);
+  yield;
+  const rows = yield* finish(all, inputs, storeOf);
+  yield;
   const shown = rows.filter((row) => row.visibility.shown);
   const cli = shown.filter((row) => row.isCliSession).length;
   return {
@@ -167,22 +180,23 @@ function hideArchived(entries: readonly ListEntry[], { includeArchived }: ListRe
 }
 
 /** 9.2 steps 10, 11, and the order of 9.7. */
-function finish(
+function* finish(
   entries: readonly ListEntry[],
   { live }: ListInputs,
   storeOf: (profile: string | null) => ProfileStore | null,
-): ListedRow[] {
-  const rows = entries.map((entry): ListedRow => {
+): Steps<ListedRow[]> {
+  const rows: ListedRow[] = [];
+  yield* stepwise(entries, (entry) => {
     const { row } = entry;
     const store = row.origins.has('STATE_DB') ? storeOf(row.profile) : null;
     const isDelegate = isSubagent(row) || store?.store.sessions.get(row.id)?.source === 'subagent';
-    return {
+    rows.push({
       ...row,
       ...(store === null ? null : enrichment(store.store, row.id)),
       ...(isDelegate ? { readOnly: true, isCliSession: false } : null),
       defaultHidden: entry.state === 'PROJECT_ONLY',
       visibility: visibilityOf(entry.state, entry.representedBy),
-    };
+    });
   });
   return rows.sort(byActivity((row) => row.activeStreamId !== null && live.streams.has(row.activeStreamId)));
 }
