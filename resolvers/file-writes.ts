@@ -2,7 +2,6 @@
  * How mutations reach the Web UI's files: through the process that writes to the store of the profile, and seen by the next read.
  */
 
-import { listRowOf } from '../src/web-ui/beside-entry.ts';
 import { pinQuota } from '../src/web-ui/list/pin-quota.ts';
 import { ownProfile, ownSidecars } from '../src/web-ui/own-sidecars.ts';
 import type { SidecarRow } from '../src/web-ui/sidecar/sidecar-row.ts';
@@ -66,11 +65,18 @@ export async function requireProject(ctx: Context, profile: string, projectId: s
   if (project === null) throw new WriteRefused('NOT_FOUND', 'There is no such project in this profile.');
 }
 
-/** Throws PIN_LIMIT where as many conversations of the profile are pinned as the settings of the Web UI allow (`spec/webui-listing.md` 13.5). */
+/**
+ * Throws PIN_LIMIT where as many conversations of the profile are pinned as the settings of the Web UI allow. Archived sessions and those that its
+ * list leaves out as background work don't count (`spec/webui-listing.md` 13.5).
+ */
 export async function requirePinQuota(ctx: Context, profile: string, sessionId: string): Promise<void> {
   const facts = await ctx.services.webUiHome.facts();
   if (facts === null) return;
   const files = ownSidecars(facts.sidecars.rows, profile, await ctx.services.profiles.names());
-  const { allowed, used, limit } = pinQuota(sessionId, [...files.values()].map(listRowOf), facts.settings.pinnedLimit);
+  const pinned = [...files.values()].filter((row) => row.pinned && !row.archived);
+  const load = (id: string) => ctx.loaders(profile).session.load(id);
+  const [session, ...sessions] = await Promise.all([load(sessionId), ...pinned.map(({ id }) => load(id))]);
+  const counted = sessions.flatMap((each) => (each === null || each.beside?.unlisted === 'BACKGROUND' ? [] : [each.conversationId]));
+  const { allowed, used, limit } = pinQuota(session?.conversationId ?? sessionId, counted, facts.settings.pinnedLimit);
   if (!allowed) throw new WriteRefused('PIN_LIMIT', '', { details: { pinned: used, limit } });
 }

@@ -3,7 +3,7 @@
  */
 
 import DataLoader from 'dataloader';
-import { StoreUnreadable } from '../src/errors.ts';
+import { CaduceusError, StoreUnreadable } from '../src/errors.ts';
 import { turnJournalRoot } from '../src/live/journal/ids.ts';
 import { readTurnJournal, type TurnJournal } from '../src/live/journal/turn-journal.ts';
 import { type JournaledTurn, turnsOf } from '../src/live/journal/turns.ts';
@@ -113,12 +113,13 @@ export function createLoaders(store: SessionStore, { webUi, webUiHome, openSessi
       }
       return found;
     }, null),
-    backup: byKey(async (ids) => {
+    backup: byKey<SidecarBackup, null>(async (ids) => {
       const backedUp = ids.filter((id) => hasBackup(webUiHome.sessionsDir, id));
-      if (backedUp.length === 0) return new Map<string, SidecarBackup>();
+      if (backedUp.length === 0) return new Map();
       // Files of any size are read whole, which is nothing for this thread; with a dry run nothing can be changed.
       const envelope = { dryRun: true, clientMutationId: null };
-      return new Map(await writers.run({ profile: store.profile, path: store.path }, 'inspectBackups', { ids: backedUp }, envelope));
+      const found = await writers.run({ profile: store.profile, path: store.path }, 'inspectBackups', { ids: backedUp }, envelope);
+      return new Map(found.map(([id, backup]) => [id, 'refused' in backup ? new CaduceusError(backup.refused, backup.message) : backup]));
     }, null),
     judgedTurn: byKey(async (ids) => {
       const envelope = { dryRun: true, clientMutationId: null };
@@ -193,7 +194,8 @@ function present<V>(ids: readonly string[], values: readonly (V | null)[]): Map<
   return new Map(ids.flatMap((id, index) => (values[index] == null ? [] : [[id, values[index]] as const])));
 }
 
-function byKey<V, M>(load: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>, missing: M): DataLoader<string, V | M> {
+/** An error in the place of a value is that key's alone. */
+function byKey<V, M>(load: (keys: readonly string[]) => Promise<ReadonlyMap<string, V | Error>>, missing: M): DataLoader<string, V | M> {
   return new DataLoader<string, V | M>((keys) =>
     isolated(keys, async (some) => {
       const found = await load(some);

@@ -7,6 +7,9 @@ import type { DataWarning } from '../src/state-db/decode.ts';
 import type { EdgeKind } from '../src/state-db/lineage.ts';
 import { BACKGROUND_SOURCES } from '../src/state-db/listing.ts';
 import type { ModelUsage, UsageFigures } from '../src/state-db/usage.ts';
+import { collapseWhitespace, shownTitle } from '../src/web-ui/list/list-titles.ts';
+import { familyOf, fold, normaliseSource } from '../src/web-ui/list/source-class.ts';
+import { DELEGATE_TITLE } from '../src/web-ui/list/store-correction.ts';
 import type { Context } from './context.ts';
 import { int32 } from './numbers.ts';
 import { rescueWarning } from './sidecar.ts';
@@ -45,16 +48,21 @@ const LABELS: Readonly<Record<string, string>> = {
 export function sourceOf(session: StoredSession): SessionSource {
   const raw = session.source;
   const key = raw.trim().toLowerCase() || 'cli';
-  const family = BACKGROUND_SOURCES.has(key) ? 'BACKGROUND' : (FAMILIES[key] ?? (session.sessionKey === null ? 'OTHER' : 'CHAT'));
+  const isChat = session.sessionKey !== null || familyOf(normaliseSource(key)) === 'MESSAGING';
+  const family = BACKGROUND_SOURCES.has(key) ? 'BACKGROUND' : (FAMILIES[key] ?? (isChat ? 'CHAT' : 'OTHER'));
   return { raw, family, label: LABELS[key] ?? key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' ') };
 }
 
-/** Rows with active = 1, or what the Web UI's file holds when that is more; null when neither can be read. */
+/**
+ * Rows with active = 1, or what the Web UI's file holds when that is more; null when neither can be read. Where messages were taken back in the
+ * Web UI and the file is newer than the rows, it alone counts: rows bring nothing back (`spec/webui-listing.md` 4, O4).
+ */
 export function messageCount(session: StoredSession): number | null {
   const { stats, beside } = session;
   const inFile = beside?.origins.includes('WEB_UI') === true ? beside.messageCount : null;
-  if (stats === null) return inFile === null ? null : int32(inFile);
-  return int32(Math.max(stats.live, inFile ?? 0));
+  if (inFile === null) return int32(stats?.live ?? null);
+  const isCutBack = beside?.isCutBack === true && beside.provenance.messageCount === 'SIDECAR';
+  return int32(isCutBack ? inFile : Math.max(stats?.live ?? 0, inFile));
 }
 
 export async function preview(session: StoredSession, _: unknown, ctx: Context): Promise<string | null> {
@@ -62,15 +70,23 @@ export async function preview(session: StoredSession, _: unknown, ctx: Context):
   return found === null || found.text === '' ? null : found.text;
 }
 
-/** The title, else that of the nearest other segment, earlier ones first, else the preview, else a neutral name; never empty. */
+/**
+ * The title, else that of the nearest other segment, earlier ones first, else the preview, else a neutral name; never empty. A list of attachments
+ * behind it is left out, and the name that every sub-agent has gives way to what it was asked (`spec/webui-listing.md` 4 O6, 12.2).
+ */
 export async function displayTitle(session: StoredSession, _: unknown, ctx: Context): Promise<string> {
   const listed = session.beside?.displayTitle ?? null;
-  if (listed !== null && listed.trim() !== '') return listed;
-  if (isTitled(session)) return session.title;
+  if (listed !== null && listed.trim() !== '') return shownTitle({ displayTitle: listed, title: '' });
+  if (isStandIn(session)) return (await readablePreview(session, ctx)) ?? session.title;
+  if (isTitled(session)) return shownTitle({ displayTitle: null, title: session.title });
   const { segments } = await conversation(session, ctx);
   const at = segments.findIndex((segment) => segment.id === session.id);
   const titled = segments.slice(0, at).findLast(isTitled) ?? segments.slice(at + 1).find(isTitled);
   return titled?.title ?? (await readablePreview(session, ctx)) ?? 'Untitled session';
+}
+
+function isStandIn(session: StoredSession): session is StoredSession & { readonly title: string } {
+  return fold(session.source) === 'subagent' && isTitled(session) && collapseWhitespace(session.title) === DELEGATE_TITLE;
 }
 
 function isTitled(session: StoredSession): session is StoredSession & { readonly title: string } {

@@ -35,6 +35,8 @@ export interface Beside {
   readonly unlisted: UnlistedReason | null;
   /** It is shown although a rule would hide it, because nothing else of its conversation is (`spec/webui-listing.md` 6.4). */
   readonly isRescued: boolean;
+  /** By the Web UI's rules it goes on with its parent, also where that was closed and not compressed (`spec/webui-listing.md` 5.1). */
+  readonly isContinuation: boolean;
   readonly projectId: string | null;
   /** By the Web UI's rules it ran on a terminal (11.2). */
   readonly isTerminal: boolean;
@@ -44,6 +46,8 @@ export interface Beside {
   readonly messageCount: number | null;
   /** Messages in the file as of its last save; null without a file, and when it takes the whole file to know. */
   readonly fileMessages: number | null;
+  /** Messages were taken back in the Web UI; rows of them may still be live. */
+  readonly isCutBack: boolean;
   /** The lists of the Web UI that name it. */
   readonly tombstones: readonly TombstoneKind[];
   readonly claim: Claim;

@@ -5,7 +5,17 @@
  */
 
 import type { EntryOverlay, StoredEntries } from './entry-overlay.ts';
-import { chain, chainMembers, chainRoot, type EdgeKind, edgeKind, isChainEdge, isListable, type LineageGraph } from './lineage.ts';
+import {
+  chain,
+  chainMembers,
+  chainRoot,
+  type EdgeKind,
+  edgeKind,
+  isChainEdge,
+  isListable,
+  type LineageGraph,
+  PARENT_STEPS,
+} from './lineage.ts';
 import type { LineageCollapse, ListClass, ListItem } from './list-item.ts';
 import type { SessionOrder } from './list-order.ts';
 import { OrderedItems } from './ordered-items.ts';
@@ -296,10 +306,24 @@ export class Catalogue implements LineageGraph<SessionEntry> {
   }
 
   #classOf(entry: SessionEntry): ListClass {
+    const begun = this.#beginOf(entry);
+    if (begun !== entry) return this.#classOf(begun);
     const parent = this.#parentOf(entry);
     if (isListable(entry, parent)) return 'LISTED';
     if (entry.delegateFrom !== null) return 'DELEGATE';
     return parent === undefined || this.#isInLoop(entry) ? 'ORPHAN' : 'DELEGATE';
+  }
+
+  /** Up over segments that go on by the Web UI's rules alone: what stands for them all in its list is of the class of the first. */
+  #beginOf(entry: SessionEntry): SessionEntry {
+    let current = entry;
+    for (let steps = 0; steps < PARENT_STEPS && current.beside?.isContinuation === true; steps++) {
+      const parent = this.#parentOf(current);
+      if (parent === undefined) break;
+      current = parent;
+    }
+    // More is a loop.
+    return current.beside?.isContinuation === true ? entry : current;
   }
 
   #isInLoop(entry: SessionEntry): boolean {

@@ -42,7 +42,9 @@ function isCleared(live: Fields, backup: Fields): boolean {
   const generation = word(live.clear_generation);
   if (generation === null || backup.clear_generation === generation) return false;
   if (live.truncation_watermark !== 0 || live.truncation_boundary !== 0) return false;
-  if (!isEmptyList(live.messages)) return true;
+  // Messages that are no list prove nothing: a backup with messages is the better copy then.
+  if (!Array.isArray(live.messages)) return false;
+  if (live.messages.length > 0) return true;
   return isEmptyList(live.context_messages) && isEmptyList(live.pending_attachments) && NULLS.every((key) => live[key] === null);
 }
 

@@ -9,6 +9,7 @@ import type { Known } from './known-session.ts';
 import { isBlank, type ListOrigin, type ListRow, sidecarRow, type VisibilityState } from './list/list-row.ts';
 import { UNTITLED } from './list/list-titles.ts';
 import { rowTime } from './list/row-order.ts';
+import { fold } from './list/source-class.ts';
 import { claimOf } from './session-claim.ts';
 import type { SidecarHealth, SidecarRow } from './sidecar/sidecar-row.ts';
 
@@ -95,12 +96,14 @@ export function besideOf(known: Known, stored: SessionEntry | undefined): Beside
     origins,
     unlisted: UNLISTED[row.visibility.state],
     isRescued: row.visibility.state === 'RESCUED',
+    isContinuation: row.lineageRootId !== null && row.lineageRootId !== row.id,
     projectId: row.projectId,
     isTerminal: row.isCliSession,
     readOnly: row.readOnly || claude !== null,
     displayTitle: row.displayTitle,
     messageCount: sidecar !== null && sidecar.messageCount === null ? null : row.messageCount,
     fileMessages: sidecar?.storedMessageCount ?? null,
+    isCutBack: (sidecar?.truncation.watermark ?? null) !== null,
     tombstones,
     claim: claimOf(known, stored),
     provenance: { title, messageCount, source, lastMessageAt },
@@ -110,11 +113,10 @@ export function besideOf(known: Known, stored: SessionEntry | undefined): Beside
 /** The entry of a session that the store has: its own values, with the title, the flags and the time of the list. */
 export function overlaid(stored: SessionEntry, known: Known): SessionEntry {
   const { row } = known;
-  const isFocused = isFocusedContinuation(known);
+  const own = beginsAnew(known) ? asBranch(stored) : stored;
   const takesTitle = row.provenance.title !== 'STATE_DB' && row.provenance.title !== 'DERIVED' && isTitle(row.title);
   return {
-    ...stored,
-    branchedFrom: isFocused ? (stored.branchedFrom ?? stored.parentId) : stored.branchedFrom,
+    ...own,
     title: takesTitle ? row.title : stored.title,
     archived: stored.archived || row.archived,
     pinned: stored.pinned || row.pinned,
@@ -124,9 +126,21 @@ export function overlaid(stored: SessionEntry, known: Known): SessionEntry {
   };
 }
 
-/** It begins anew where the context of another was exhausted, and shows nothing of it (`spec/webui-recovery.md` 19.3). */
-function isFocusedContinuation({ sidecar }: Known): boolean {
-  return sidecar !== null && sidecar.compressionRecovery.sourceSessionId !== null;
+/**
+ * A fork of a user, whatever became of its parent (`spec/webui-listing.md` 5.1, K2), or a session that begins anew where the context of another
+ * was exhausted, and shows nothing of it (`spec/webui-recovery.md` 19.3).
+ */
+function beginsAnew({ sidecar }: Known): boolean {
+  return sidecar !== null && (isFork(sidecar) || sidecar.compressionRecovery.sourceSessionId !== null);
+}
+
+export function isFork({ sessionSource }: Pick<SidecarRow, 'sessionSource'>): boolean {
+  return fold(sessionSource) === 'fork';
+}
+
+/** The entry with its parent as what it was branched from, unless it names another. */
+export function asBranch(entry: SessionEntry): SessionEntry {
+  return { ...entry, branchedFrom: entry.branchedFrom ?? entry.parentId };
 }
 
 /** The store has the session, also where its list leaves the row out. */
@@ -137,8 +151,8 @@ function inStore(beside: Beside): Beside {
 /** The entry of a session that the store does not have. `parentIsSnapshot`: it goes on where a file that was compressed ends. */
 export function outsideEntry(known: Known, parentIsSnapshot: boolean): SessionEntry {
   const { row, sidecar } = known;
-  // What has a parent in another file and is no continuation, or a focused one, is a conversation of its own.
-  const continues = parentIsSnapshot && !isFocusedContinuation(known);
+  // What has a parent in another file and is no continuation is a conversation of its own.
+  const continues = parentIsSnapshot && !beginsAnew(known);
   const branchedFrom = row.parentSessionId !== null && !continues ? row.parentSessionId : null;
   const record = decodeSession({
     id: row.id,

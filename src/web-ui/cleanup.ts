@@ -7,13 +7,14 @@ import { join } from 'node:path';
 import { systemCode } from '../live/journal/open-journal.ts';
 import { readIndex } from './index-file/index-file.ts';
 import { pruneIndexRow, pruneIndexRows } from './index-file/patch-index.ts';
+import { isBlank } from './list/list-row.ts';
 import { listSidecars } from './sidecar/list-sidecars.ts';
 import { readMetadata } from './sidecar/read-metadata.ts';
 import { isSameSignature, readSidecar, signatureOf } from './sidecar/read-sidecar.ts';
 import { refuseOverlay, type SaveOptions } from './sidecar/save-sidecar.ts';
 import { inOrder } from './sidecar/session-queue.ts';
 import type { SidecarRow } from './sidecar/sidecar-row.ts';
-import { sidecarName } from './sidecar-file.ts';
+import { sidecarName, unlessUnreadable } from './sidecar-file.ts';
 import { clearTombstone, readTombstones, recordTombstone } from './tombstones.ts';
 
 export interface CleanupOptions extends Pick<SaveOptions, 'force'> {
@@ -46,9 +47,9 @@ export async function cleanupEmptySessions(sessionsDir: string, options: Cleanup
 }
 
 async function removeIfEmpty(sessionsDir: string, id: string, options: CleanupOptions): Promise<boolean> {
-  const head = await readMetadata(sessionsDir, id);
+  const head = await readMetadata(sessionsDir, id).catch(unlessUnreadable);
   if (head === null || !isEmptyShell(head, options)) return false;
-  const { row } = (await readSidecar(sessionsDir, id)) ?? {};
+  const { row } = (await readSidecar(sessionsDir, id).catch(unlessUnreadable)) ?? {};
   // The count in a file may be wrong, and it is the messages that must not be there.
   if (row === undefined || row.health !== 'OK' || !isEmptyShell(row, options) || (await options.hasTranscript(id))) return false;
   if (options.dryRun) return true;
@@ -75,8 +76,8 @@ function isEmptyShell(row: SidecarRow, { zeroOnly }: CleanupOptions): boolean {
 
 export interface OrphanOptions {
   readonly dryRun: boolean;
-  /** Of these ids those that the store has with no message at all; empty when it can't tell (9.2). */
-  readonly withoutMessages: (ids: readonly string[]) => ReadonlySet<string> | Promise<ReadonlySet<string>>;
+  /** Of these ids those that the store has with no message at all, with their sources; empty when it can't tell (9.2). */
+  readonly withoutMessages: (ids: readonly string[]) => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
 }
 
 export interface OrphanReport {
@@ -90,7 +91,9 @@ export interface OrphanReport {
 
 /** Whether the session may be one that has a title and no message anywhere (9.2). */
 export function isOrphanCandidate(row: SidecarRow): boolean {
-  if (![row.sourceTag, row.rawSource, row.sessionSource].includes('webui')) return false;
+  const names = [row.sourceTag, row.rawSource, row.sessionSource];
+  // The Web UI writes no source into its own files.
+  if (!names.includes('webui') && !names.every(isBlank)) return false;
   if (row.activeStreamId !== null || row.pending !== null || row.worktree !== null) return false;
   return row.title !== UNTITLED || (row.messageCount ?? 0) > 0;
 }
@@ -107,15 +110,15 @@ export function judgeOrphan(facts: {
 
 /** Looks through these sessions; writes nothing on a dry run, and nothing on a second pass. Throws as `cleanupEmptySessions`. */
 export async function pruneOrphans(sessionsDir: string, rows: Iterable<SidecarRow>, options: OrphanOptions): Promise<OrphanReport> {
-  const candidates = [...rows].filter(isOrphanCandidate).map(({ id }) => id);
-  const empty = await options.withoutMessages(candidates);
+  const candidates = [...rows].filter(isOrphanCandidate);
+  const empty = await options.withoutMessages(candidates.map(({ id }) => id));
   const { ids: tombstones } = await readTombstones(sessionsDir, 'ORPHAN');
   const hidden: string[] = [];
   const pruned: string[] = [];
   const healed: string[] = [];
-  for (const id of candidates) {
-    const emptyInStore = empty.has(id);
-    const hasMessages = emptyInStore && ((await readSidecar(sessionsDir, id))?.row.storedMessageCount ?? 0) > 0;
+  for (const { id, sourceTag, rawSource, sessionSource } of candidates) {
+    const emptyInStore = [empty.get(id), sourceTag, rawSource, sessionSource].includes('webui') && empty.has(id);
+    const hasMessages = emptyInStore && (await mayHaveMessages(sessionsDir, id));
     const verdict = judgeOrphan({ emptyInStore, hasMessages, hasTombstone: tombstones.has(id) });
     if (verdict === 'HIDE' || verdict === 'PRUNE') hidden.push(id);
     if (verdict === 'PRUNE') pruned.push(id);
@@ -127,4 +130,10 @@ export async function pruneOrphans(sessionsDir: string, rows: Iterable<SidecarRo
     } else if (verdict === 'HEAL') await clearTombstone(sessionsDir, 'ORPHAN', id);
   }
   return { hidden, pruned, healed };
+}
+
+/** Also where the file can't be read: nobody knows. */
+async function mayHaveMessages(sessionsDir: string, id: string): Promise<boolean> {
+  const file = await readSidecar(sessionsDir, id).catch(unlessUnreadable);
+  return file === null || (file.row.storedMessageCount ?? 0) > 0;
 }

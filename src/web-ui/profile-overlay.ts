@@ -9,7 +9,7 @@ import { atOnce, inSlices, type Steps, stepwise } from '../in-slices.ts';
 import type { TombstoneKind } from '../state-db/beside.ts';
 import type { EntryOverlay, StoredEntries, UserMessageCounter } from '../state-db/entry-overlay.ts';
 import type { SessionEntry } from '../state-db/session-record.ts';
-import { isSame, listRowOf, outsideEntry, overlaid } from './beside-entry.ts';
+import { asBranch, isFork, isSame, listRowOf, outsideEntry, overlaid } from './beside-entry.ts';
 import { readCronJobNames } from './cron-jobs.ts';
 import { FileReading } from './file-reading.ts';
 import { type GatewaySession, readGatewaySessions } from './gateway-sessions.ts';
@@ -80,7 +80,7 @@ export class ProfileOverlay implements EntryOverlay {
   readonly #terminals = new TerminalCounts();
   /** Some sessions still wait to be counted. */
   #isUncounted = false;
-  #store: { readonly version: object; readonly rows: StoreRows } | null = null;
+  #store: { readonly version: object; readonly forks: ReadonlySet<string>; readonly rows: StoreRows } | null = null;
   #known = new Map<string, Known>();
   #basis: Basis | null = null;
   #composing: { readonly run: Run; readonly done: Promise<void> } | null = null;
@@ -276,8 +276,9 @@ export class ProfileOverlay implements EntryOverlay {
   }
 
   *#knownOf(facts: WebUiFacts, basis: Basis, stored: StoredEntries, countUserMessages: UserMessageCounter): Steps<Map<string, Known>> {
-    const store = this.#storeRows(stored, countUserMessages);
     const sidecars = ownSidecars(facts.sidecars.rows, this.#options.profile, basis.profiles);
+    const forks = new Set([...sidecars.values()].filter(isFork).map(({ id }) => id));
+    const store = this.#storeRows(stored, forks, countUserMessages);
     const claude = new Map(isSameProfile(this.#options.profile, null) ? facts.claude.map((row) => [row.id, row] as const) : []);
     yield;
     return yield* this.#listOf(facts, basis, store, sidecars, claude);
@@ -314,14 +315,18 @@ export class ProfileOverlay implements EntryOverlay {
     return new Map(rows.map((row) => [row.id, known(row)]));
   }
 
-  /** The same object while nothing in the store changed: what the list works out of it is kept by it. */
-  #storeRows(stored: StoredEntries, countUserMessages: UserMessageCounter): StoreRows {
-    if (this.#store?.version === stored.version && !this.#isUncounted) return this.#store.rows;
-    const sessions = new Map([...stored.entries()].map((entry) => [entry.id, entry]));
+  /**
+   * The same object while nothing in the store changed: what the list works out of it is kept by it. The rows of forks may say nothing of it: then
+   * their files do (5.1, K2).
+   */
+  #storeRows(stored: StoredEntries, forks: ReadonlySet<string>, countUserMessages: UserMessageCounter): StoreRows {
+    const known = this.#store;
+    if (known?.version === stored.version && isSame(known.forks, forks) && !this.#isUncounted) return known.rows;
+    const sessions = new Map([...stored.entries()].map((entry) => [entry.id, forks.has(entry.id) ? asBranch(entry) : entry]));
     this.#isUncounted = this.#terminals.read(sessions, countUserMessages);
     const userMessages = (id: string) => this.#terminals.of(id);
     const rows = { profile: this.#options.profile, sessions, userMessages, derivedTitle: () => null };
-    this.#store = { version: stored.version, rows };
+    this.#store = { version: stored.version, forks, rows };
     return rows;
   }
 

@@ -13,7 +13,7 @@ import { listSidecars } from './sidecar/list-sidecars.ts';
 import { readMetadata } from './sidecar/read-metadata.ts';
 import { readSidecar } from './sidecar/read-sidecar.ts';
 import { isNoSession } from './sidecar/sidecar-row.ts';
-import { isSidecarId } from './sidecar-file.ts';
+import { isSidecarId, unlessUnreadable } from './sidecar-file.ts';
 import { readTombstones } from './tombstones.ts';
 
 /** Each kind with what may be done about it. */
@@ -81,7 +81,7 @@ export async function auditRecovery(sessionsDir: string, store: AuditedStore | n
   };
 
   for (const id of listing.backups) {
-    const found = await inspectBackup(sessionsDir, id);
+    const found = await inspectBackup(sessionsDir, id).catch(unlessUnreadable);
     if (found === null) continue;
     const { liveMessages, backupMessages } = found;
     if (files.has(id)) {
@@ -112,7 +112,7 @@ export function auditSummary(items: readonly AuditItem[], liveSidecars: number):
 }
 
 async function countMessages(sessionsDir: string, id: string): Promise<number> {
-  const row = await readMetadata(sessionsDir, id);
+  const row = await readMetadata(sessionsDir, id).catch(unlessUnreadable);
   return row === null || isNoSession(row) ? -1 : (row.storedMessageCount ?? 0);
 }
 

@@ -6,6 +6,7 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CaduceusError } from '../errors.ts';
 import { JournalUnreadable, type OpenJournal, openJournal, systemCode } from '../live/journal/open-journal.ts';
+import { WriteRefused } from '../write-refused.ts';
 
 const EXTENSION = '.json';
 const BACKUP = '.bak';
@@ -21,6 +22,12 @@ export class SidecarUnreadable extends CaduceusError {
   constructor(cause: unknown) {
     super('SIDECAR_UNREADABLE', `A session file of the Web UI can't be read (${systemCode(cause) ?? 'unknown reason'}).`, { cause });
   }
+}
+
+/** For `catch`, where one file that the system refuses, or that is over the limit, is not to take the others down. */
+export function unlessUnreadable(error: unknown): null {
+  if (error instanceof SidecarUnreadable || (error instanceof WriteRefused && error.code === 'SIDECAR_TOO_LARGE')) return null;
+  throw error;
 }
 
 /** Whether the id may name a sidecar. */

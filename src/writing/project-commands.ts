@@ -16,9 +16,10 @@ import { word } from '../web-ui/sidecar/coercions.ts';
 import { listSidecars } from '../web-ui/sidecar/list-sidecars.ts';
 import { readMetadata } from '../web-ui/sidecar/read-metadata.ts';
 import { saveMetadata } from '../web-ui/sidecar/save-sidecar.ts';
+import { unlessUnreadable } from '../web-ui/sidecar-file.ts';
 import { type RefusalCode, WriteRefused } from '../write-refused.ts';
 import type { CommandHost } from './command.ts';
-import { fileCommand, repeatedly, sessionsDirOf } from './file-command.ts';
+import { fileCommand, refusing, repeatedly, sessionsDirOf } from './file-command.ts';
 
 export interface CreateProjectInput {
   readonly name: string;
@@ -131,7 +132,7 @@ async function sessionsIn(host: CommandHost, projectId: string): Promise<string[
   const { rows } = await readIndex(sessionsDirOf(host));
   const found: string[] = [];
   for (const id of (await listSidecars(sessionsDirOf(host))).ids) {
-    const isIn = (await readMetadata(sessionsDirOf(host), id))?.projectId === projectId;
+    const isIn = (await readMetadata(sessionsDirOf(host), id).catch(unlessUnreadable))?.projectId === projectId;
     if (isIn || rows.get(id)?.project_id === projectId) found.push(id);
   }
   return found;
@@ -141,7 +142,7 @@ async function sessionsIn(host: CommandHost, projectId: string): Promise<string[
 async function takeOut(host: CommandHost, id: string): Promise<RefusalCode | null> {
   try {
     const request = { id, set: { project_id: null }, updatedAt: null, refuse: { readOnly: false, underWay: false } };
-    await repeatedly(false, () => saveMetadata(sessionsDirOf(host), request, { now: host.now }));
+    await repeatedly(false, () => refusing(() => saveMetadata(sessionsDirOf(host), request, { now: host.now })));
     return null;
   } catch (error) {
     if (!(error instanceof WriteRefused)) throw error;

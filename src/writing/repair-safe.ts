@@ -11,7 +11,7 @@ import { isNoSession, type SidecarRow } from '../web-ui/sidecar/sidecar-row.ts';
 import { type RefusalCode, WriteRefused } from '../write-refused.ts';
 import { auditedStore } from './audited-store.ts';
 import type { CommandHost } from './command.ts';
-import { fileCommand, repeatedly, sessionsDirOf } from './file-command.ts';
+import { fileCommand, refusing, repeatedly, sessionsDirOf } from './file-command.ts';
 import { materialize, type NotMaterialized } from './materialize-sidecars.ts';
 import { objectionToOrphan } from './restore-from-backup.ts';
 import { readRows } from './upkeep-commands.ts';
@@ -96,7 +96,9 @@ async function restoreAll(
 async function restore(host: CommandHost, sessionId: string, dryRun: boolean): Promise<LeftSession['reason'] | null> {
   try {
     const { objection } = await repeatedly(false, async () =>
-      restoreBackup(sessionsDirOf(host), sessionId, { dryRun, now: host.now, ofOrphan: await objectionToOrphan(host, sessionId) }),
+      refusing(async () =>
+        restoreBackup(sessionsDirOf(host), sessionId, { dryRun, now: host.now, ofOrphan: await objectionToOrphan(host, sessionId) }),
+      ),
     );
     return objection;
   } catch (error) {

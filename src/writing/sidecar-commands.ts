@@ -7,9 +7,9 @@ import { readMetadata } from '../web-ui/sidecar/read-metadata.ts';
 import { signatureText } from '../web-ui/sidecar/read-sidecar.ts';
 import type { SavedSidecar, SaveOptions } from '../web-ui/sidecar/save-sidecar.ts';
 import { clearWakeupPause, persistCollapsedPartials, type SessionChanges, updateSession } from '../web-ui/sidecar/update-session.ts';
-import { WriteRefused } from '../write-refused.ts';
+import { type RefusalCode, WriteRefused } from '../write-refused.ts';
 import type { Command } from './command.ts';
-import { fileCommand, repeatedly, sessionsDirOf } from './file-command.ts';
+import { fileCommand, refusing, repeatedly, sessionsDirOf } from './file-command.ts';
 
 export interface FileInput {
   readonly sessionId: string;
@@ -37,15 +37,23 @@ export interface FileResult {
 
 type Save = (sessionsDir: string, input: FileInput, options: SaveOptions) => Promise<SavedSidecar>;
 
+/** `refused`: it, or the file beside it, can't be read, or is over the limit. */
+export type InspectedBackup = SidecarBackup | { readonly refused: RefusalCode; readonly message: string };
+
 /** Changes nothing. Ids without a file and a backup are left out. */
-export const inspectBackups: Command<{ readonly ids: readonly string[] }, readonly (readonly [string, SidecarBackup])[]> = async (
+export const inspectBackups: Command<{ readonly ids: readonly string[] }, readonly (readonly [string, InspectedBackup])[]> = async (
   host,
   { ids },
 ) => {
-  const found: [string, SidecarBackup][] = [];
+  const found: [string, InspectedBackup][] = [];
   for (const id of ids) {
-    const backup = await inspectBackup(sessionsDirOf(host), id);
-    if (backup !== null) found.push([id, backup]);
+    try {
+      const backup = await refusing(() => inspectBackup(sessionsDirOf(host), id));
+      if (backup !== null) found.push([id, backup]);
+    } catch (error) {
+      if (!(error instanceof WriteRefused)) throw error;
+      found.push([id, { refused: error.code, message: error.message }]);
+    }
   }
   return found;
 };

@@ -12,7 +12,7 @@ import { auditRecovery, type RecoveryAudit } from '../web-ui/recovery-audit.ts';
 import { duplicateSidecars, listSidecars } from '../web-ui/sidecar/list-sidecars.ts';
 import { readMetadata } from '../web-ui/sidecar/read-metadata.ts';
 import { isNoSession, type SidecarRow } from '../web-ui/sidecar/sidecar-row.ts';
-import { SidecarUnreadable } from '../web-ui/sidecar-file.ts';
+import { unlessUnreadable } from '../web-ui/sidecar-file.ts';
 import { type StaleFile, sweepTemporaryFiles } from '../web-ui/temporary-files.ts';
 import { clearTombstone, readTombstones } from '../web-ui/tombstones.ts';
 import { WriteRefused } from '../write-refused.ts';
@@ -39,7 +39,7 @@ export interface OfProfile {
 }
 
 const HAS_MESSAGES = 'SELECT 1 FROM messages WHERE session_id = ? LIMIT 1';
-const WITHOUT_MESSAGES = `SELECT id FROM sessions WHERE id IN (SELECT value FROM json_each(?))
+const WITHOUT_MESSAGES = `SELECT id, lower(trim(source)) AS source FROM sessions WHERE id IN (SELECT value FROM json_each(?))
   AND NOT EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)`;
 
 export const UPKEEP_COMMANDS = {
@@ -112,18 +112,13 @@ export async function readRows(host: CommandHost): Promise<Map<string, SidecarRo
   return rows;
 }
 
-function unlessUnreadable(error: unknown): null {
-  if (error instanceof SidecarUnreadable) return null;
-  throw error;
-}
-
 /** Doubt counts as yes: nothing is removed then. */
 function hasMessages(host: CommandHost, id: string): Promise<boolean> {
   return asked(host, (store) => store.all(HAS_MESSAGES, [id]).length > 0, true);
 }
 
 /** Doubt counts as none: nothing is hidden then. */
-async function withoutMessages(host: CommandHost, ids: readonly string[]): Promise<ReadonlySet<string>> {
+async function withoutMessages(host: CommandHost, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const found = await asked(host, (store) => store.all(WITHOUT_MESSAGES, [idList(ids)]), []);
-  return new Set(found.map(({ id }) => String(id)));
+  return new Map(found.map(({ id, source }) => [String(id), String(source)]));
 }

@@ -68,8 +68,11 @@ describe('a list of tombstones', () => {
 describe('a session without any message', () => {
   const webui = { source_tag: 'webui' };
   const rows = async () => (await new SidecarCatalogue({ sessionsDir: folder }).snapshot()).rows.values();
-  const prune = async (empty: readonly string[], dryRun = false) =>
-    pruneOrphans(folder, await rows(), { dryRun, withoutMessages: (ids) => new Set(ids.filter((id) => empty.includes(id))) });
+  const prune = async (empty: readonly string[], dryRun = false, source = 'webui') =>
+    pruneOrphans(folder, await rows(), {
+      dryRun,
+      withoutMessages: (ids) => new Map(ids.filter((id) => empty.includes(id)).map((id) => [id, source])),
+    });
 
   it('T43: is hidden, pruned and recorded once', async () => {
     putSession(folder, 'x', webui);
@@ -97,6 +100,12 @@ describe('a session without any message', () => {
     putSession(folder, 'shell', { ...webui, title: 'Untitled' });
     putSession(folder, 'tree', { ...webui, worktree_path: '/w' });
     expect(await prune(['cli', 'live', 'shell', 'tree'])).toEqual({ hidden: [], pruned: [], healed: [] });
+  });
+
+  it("T43: is one of the Web UI's own, whose files name no source, where the store says so", async () => {
+    putSession(folder, 'x', {});
+    expect(await prune(['x'], true, 'telegram')).toEqual({ hidden: [], pruned: [], healed: [] });
+    expect(await prune(['x'])).toEqual({ hidden: ['x'], pruned: ['x'], healed: [] });
   });
 
   it('is judged by what is there, never by its tombstone', () => {

@@ -4,14 +4,13 @@
  * nothing; what can't be read is told by other means and left out here.
  */
 import { lstatSync } from 'node:fs';
-import { CaduceusError } from '../../errors.ts';
 import { systemCode } from '../../live/journal/open-journal.ts';
 import { SpoolDirectory } from '../../transcript/spool-directory.ts';
 import type { SpoolEntry } from '../../transcript/spool-entry.ts';
-import { WriteRefused } from '../../write-refused.ts';
 import { inspectBackup } from '../backup.ts';
 import { readSidecar } from '../sidecar/read-sidecar.ts';
 import type { SidecarHealth } from '../sidecar/sidecar-row.ts';
+import { unlessUnreadable } from '../sidecar-file.ts';
 import { readSidecarTail } from '../sidecar-head.ts';
 import { type ExaminedRun, type ExaminedTurns, examineRuns, examineTurns } from './examine-journals.ts';
 
@@ -89,26 +88,16 @@ async function each<T>(ids: readonly string[], examine: (id: string) => Promise<
 }
 
 async function examineBackup(sessionsDir: string, id: string): Promise<ExaminedBackup | null> {
-  const found = await unlessUnreadable(() => inspectBackup(sessionsDir, id));
+  const found = await inspectBackup(sessionsDir, id).catch(unlessUnreadable);
   if (found === null) return null;
   const { liveMessages, backupMessages, recommendation } = found;
   return { id, advised: recommendation === 'RESTORE', liveMessages, backupMessages };
 }
 
 async function examineSidecar(sessionsDir: string, id: string): Promise<ExaminedSidecar | null> {
-  const whole = await unlessUnreadable(() => readSidecar(sessionsDir, id));
+  const whole = await readSidecar(sessionsDir, id).catch(unlessUnreadable);
   if (whole === null) return null;
-  const tail = await unlessUnreadable(() => readSidecarTail(sessionsDir, id));
+  const tail = await readSidecarTail(sessionsDir, id).catch(unlessUnreadable);
   const waits = tail?.recovered?.pendingRetry === true;
   return { id, health: whole.row.health, retryOf: waits ? (tail.recovered?.runId ?? '') : null };
-}
-
-/** A file that can't be read, or is too large, is no reason to say nothing of the others. */
-async function unlessUnreadable<T>(read: () => Promise<T | null>): Promise<T | null> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof CaduceusError || error instanceof WriteRefused) return null;
-    throw error;
-  }
 }

@@ -8,7 +8,7 @@ import { duplicateSidecars, listSidecars } from '../sidecar/list-sidecars.ts';
 import { readCompact } from '../sidecar/read-compact.ts';
 import { inOrder } from '../sidecar/session-queue.ts';
 import type { SidecarRow } from '../sidecar/sidecar-row.ts';
-import { isSidecarId } from '../sidecar-file.ts';
+import { isSidecarId, unlessUnreadable } from '../sidecar-file.ts';
 import { sweepTemporaryFiles } from '../temporary-files.ts';
 import { type IndexReading, indexPath, writeIndex } from './index-file.ts';
 
@@ -64,7 +64,7 @@ export async function rebuildIndex(sessionsDir: string): Promise<RebuiltIndex> {
   const { ids, ignoredFiles } = await listSidecars(sessionsDir);
   const found = new Map<string, { row: SidecarRow; compact: Fields }>();
   for (const id of ids) {
-    const read = await readCompact(sessionsDir, id);
+    const read = await readCompact(sessionsDir, id).catch(unlessUnreadable);
     if (read !== null) found.set(id, read);
   }
   const duplicates = new Set(duplicateSidecars(new Map([...found].map(([id, { row }]) => [id, row]))));

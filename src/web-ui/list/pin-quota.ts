@@ -1,8 +1,5 @@
 /** How many conversations may be pinned (`spec/webui-listing.md` 13.5). */
 
-import { lineageKey } from './collapse-rows.ts';
-import type { ListRow } from './list-row.ts';
-
 export interface PinQuota {
   readonly allowed: boolean;
   /** Conversations pinned now. */
@@ -10,12 +7,8 @@ export interface PinQuota {
   readonly limit: number;
 }
 
-/** Whether the row may be pinned among the others; pinning again within a pinned conversation is free. */
-export function pinQuota(id: string, rows: readonly ListRow[], limit: number): PinQuota {
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  const keyOf = (row: ListRow) => lineageKey(row, byId) ?? row.id;
-  const pinned = new Set(rows.filter((row) => row.pinned && !row.archived && !row.defaultHidden).map(keyOf));
-  const row = byId.get(id);
-  const isFree = row !== undefined && pinned.has(keyOf(row));
-  return { allowed: isFree || pinned.size < limit, used: pinned.size, limit };
+/** Whether a session of the conversation may be pinned; pinning again within a pinned one is free. `pinned`: the conversations of pinned sessions. */
+export function pinQuota(conversation: string, pinned: Iterable<string>, limit: number): PinQuota {
+  const used = new Set(pinned);
+  return { allowed: used.has(conversation) || used.size < limit, used: used.size, limit };
 }

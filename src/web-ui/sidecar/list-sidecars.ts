@@ -46,15 +46,29 @@ export async function listSidecars(sessionsDir: string): Promise<SidecarListing>
 
 const LEGACY_NAME = /^session_(.+)$/;
 
+type Twin = Pick<SidecarRow, 'id' | 'innerId' | 'messageCount'>;
+
 /**
- * Of a session that has both `session_ID.json`, a form of older versions, and `ID.json`, the one with more messages stays, at a tie the
- * latter (8.3). Gives the ids of the others.
+ * Of a session that has both `session_ID.json`, a form of older versions, and `ID.json`, the one with more messages has the row of the index, at
+ * a tie the latter (8.3). Gives the ids of the others.
  */
-export function duplicateSidecars(rows: ReadonlyMap<string, Pick<SidecarRow, 'id' | 'innerId' | 'messageCount'>>): string[] {
+export function duplicateSidecars(rows: ReadonlyMap<string, Twin>): string[] {
+  return twins(rows).map(([old, plain]) => (hasMore(old, plain) ? plain.id : old.id));
+}
+
+/** Those that lists leave out: the file that has the session's own name stays, and one with more messages than it is shown beside it. */
+export function hiddenSidecars(rows: ReadonlyMap<string, Twin>): string[] {
+  return twins(rows).flatMap(([old, plain]) => (hasMore(old, plain) ? [] : [old.id]));
+}
+
+function twins(rows: ReadonlyMap<string, Twin>): (readonly [old: Twin, plain: Twin])[] {
   return [...rows.values()].flatMap((row) => {
     const plainId = LEGACY_NAME.exec(row.id)?.[1];
     const plain = plainId !== undefined && row.innerId === plainId ? rows.get(plainId) : undefined;
-    if (plain === undefined) return [];
-    return [(row.messageCount ?? 0) > (plain.messageCount ?? 0) ? plain.id : row.id];
+    return plain === undefined ? [] : [[row, plain] as const];
   });
+}
+
+function hasMore(one: Twin, other: Twin): boolean {
+  return (one.messageCount ?? 0) > (other.messageCount ?? 0);
 }

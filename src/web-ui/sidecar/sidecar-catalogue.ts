@@ -13,7 +13,7 @@ import { isSidecarId, SidecarUnreadable, sidecarName } from '../sidecar-file.ts'
 import type { SidecarWatch } from '../sidecar-watch.ts';
 import { decodeSidecar } from './decode-sidecar.ts';
 import { Limiter } from './limiter.ts';
-import { duplicateSidecars, listSidecars } from './list-sidecars.ts';
+import { hiddenSidecars, listSidecars } from './list-sidecars.ts';
 import { type MetadataOptions, readMetadata } from './read-metadata.ts';
 import { readMetadataNow } from './read-metadata-now.ts';
 import { isSameSignature, signatureOf } from './read-sidecar.ts';
@@ -181,7 +181,7 @@ export class SidecarCatalogue {
     const isSame = stale.length === 0 && rows.size === this.#rows.size && sameNames(ignoredFiles, this.#snapshot.ignoredFiles);
     if (isSame) return this.#snapshot;
     this.#rows = rows;
-    const duplicates = duplicateSidecars(rows);
+    const duplicates = hiddenSidecars(rows);
     const hidden = new Set(duplicates);
     const shown = hidden.size === 0 ? rows : new Map([...rows].filter(([id]) => !hidden.has(id)));
     this.#snapshot = { rows: shown, ignoredFiles, duplicates };
