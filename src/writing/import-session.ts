@@ -47,7 +47,9 @@ export interface ImportedSession {
   readonly mayBeOverwritten: boolean;
 }
 
-const COLUMNS = ['id', 'source', 'title', 'model', 'started_at', 'ended_at', 'cwd', 'parent_session_id'] as const;
+/** Who a chat was with. */
+const CHAT_COLUMNS = ['user_id', 'chat_id', 'chat_type', 'thread_id', 'session_key'] as const;
+const COLUMNS = ['id', 'source', 'title', 'model', 'started_at', 'ended_at', 'cwd', 'parent_session_id', ...CHAT_COLUMNS] as const;
 const FALLBACK_TITLE = 'CLI Session';
 const CRON_TITLE = 'Cron Session';
 const VIEWED: ReadonlySet<string> = new Set(['claude_code', 'subagent']);
@@ -171,5 +173,6 @@ async function fieldsOf(host: CommandHost, row: SqlRow, messages: readonly Field
     session_source: names.sessionSource,
     source_label: names.sourceLabel,
     messages,
+    ...Object.fromEntries(CHAT_COLUMNS.flatMap((key) => (word(row[key]) === null ? [] : [[key, row[key]]]))),
   };
 }

@@ -2,6 +2,7 @@
  * Commands on the Web UI's projects (`spec/webui-listing.md` 13).
  */
 import { readIndex } from '../web-ui/index-file/index-file.ts';
+import { withOwners } from '../web-ui/projects/project-sessions.ts';
 import {
   createProject,
   deleteProject,
@@ -65,8 +66,7 @@ export const PROJECT_COMMANDS = {
 
   renameProject: fileCommand<RenameProjectInput, ProjectResult>('renameProject', {
     work: async (host, { projectId, name, color }, dryRun) => {
-      await settleOwners(host, dryRun);
-      const before = await ownProject(host, projectId);
+      const before = ownProject(host, await ownedProjects(host, dryRun), projectId);
       if (dryRun) await checkNew(host, name, color?.color ?? null);
       const after = dryRun
         ? { ...before, name: name.trim(), color: color === null ? before.color : color.color }
@@ -77,8 +77,7 @@ export const PROJECT_COMMANDS = {
 
   deleteProject: fileCommand<{ readonly projectId: string }, DeletedProject>('deleteProject', {
     work: async (host, { projectId }, dryRun, planned) => {
-      await settleOwners(host, dryRun);
-      const { name } = await ownProject(host, projectId);
+      const { name } = ownProject(host, await ownedProjects(host, dryRun), projectId);
       const sessionIds = await sessionsIn(host, projectId);
       if (dryRun) return { projectId, name, sessionIds, failed: [] };
       const failed: { sessionId: string; code: RefusalCode }[] = [];
@@ -112,19 +111,21 @@ async function readable(host: CommandHost): Promise<readonly Project[]> {
   return projects;
 }
 
-async function ownProject(host: CommandHost, projectId: string): Promise<Project> {
-  const owners = await readable(host);
-  const found = owners.find(({ id, profile }) => id === projectId && isSameProfile(profile, host.profile));
+function ownProject(host: CommandHost, projects: readonly Project[], projectId: string): Project {
+  const found = projects.find(({ id, profile }) => id === projectId && isSameProfile(profile, host.profile));
   if (found === undefined) throw new WriteRefused('NOT_FOUND', 'There is no such project in this profile.');
   return found;
 }
 
-/** Entries of older versions name no owner; the index says whose sessions they have (13.2). */
-async function settleOwners(host: CommandHost, dryRun: boolean): Promise<void> {
-  if (dryRun || (await readable(host)).every(({ profile }) => profile !== null)) return;
+/** With their owners. Entries of older versions name none: the index says whose sessions they have, and a write settles it (13.2). */
+async function ownedProjects(host: CommandHost, dryRun: boolean): Promise<readonly Project[]> {
+  const projects = await readable(host);
+  if (projects.every(({ profile }) => profile !== null)) return projects;
   const { rows } = await readIndex(sessionsDirOf(host));
   const sessions = [...rows.values()].map((row) => ({ projectId: word(row.project_id), profile: word(row.profile) }));
+  if (dryRun) return withOwners(projects, sessions);
   await repeatedly(false, () => migrateProjects(host.webUiDir, sessions));
+  return readable(host);
 }
 
 /** By the files, since the index may lag; and by its rows, which a writer that was stopped may have left behind. */

@@ -77,10 +77,16 @@ it.each([
   ['cron', 'SOURCE', 'cron'],
   ['gateway', 'SOURCE', 'other'],
 ])('16.2: takes a session of %s, and says why its conversation is not gone on with', async (source, reason, sessionSource) => {
-  const server = await startWebUi({ rows: [S('s', { source }), M('s')] });
+  const server = await startWebUi({ rows: [S('s', { source, chat_id: '7', user_id: 'u' }), M('s')] });
   expect(await server.read('{ session(sessionId: "s") { claimable { reason } } }')).toEqual({ session: { claimable: { reason } } });
   expect(await mutate(server, 'importSession', { sessionId: 's' }, FIELDS)).toMatchObject({ imported: true, readOnlyBecause: reason });
-  expect(fileFields(server, 's')).toMatchObject({ source_tag: source, session_source: sessionSource, is_cli_session: true });
+  expect(fileFields(server, 's')).toMatchObject({
+    source_tag: source,
+    session_source: sessionSource,
+    is_cli_session: true,
+    chat_id: '7',
+    user_id: 'u',
+  });
   // What belongs to the file alone can be changed all the same.
   expect(await mutate(server, 'updateSession', { sessionId: 's', pinned: true }, 'changed')).toMatchObject({ changed: true });
   expect(await seen(server, 's')).toMatchObject({ pinned: true });

@@ -52,6 +52,9 @@ describe('projects', () => {
     // Upstream writes while it lists; here only a change of a project does, and then by the index.
     expect(stored()).toEqual([undefined, undefined]);
     writeFileSync(join(server.sessionsDir, '_index.json'), JSON.stringify([{ ...row('x'), project_id: 'p1', profile: 'work' }]));
+    // A dry run tells owners as the write will have them.
+    expect(await mutate(server, 'renameProject', { projectId: 'p1', name: 'First', dryRun: true })).toMatchObject({ code: 'NOT_FOUND' });
+    expect(stored()).toEqual([undefined, undefined]);
     await mutate(server, 'renameProject', { projectId: 'p2', name: 'Second' });
     expect(stored()).toEqual(['work', 'default']);
   });

@@ -390,3 +390,65 @@ describe('terminal sessions that hold too little', () => {
     expect((await listed(server)).ids).toEqual(['long']);
   });
 });
+
+describe('what an entry is called, and by whom', () => {
+  it('T19, O6: a sub-agent is called by what it was asked, a title without its list of attachments', async () => {
+    const server = await startWebUi({
+      rows: [
+        S('p', { source: 'webui' }),
+        M('p'),
+        S('sub', { source: 'subagent', parent_session_id: 'p', model_config: '{"_delegate_from": "p"}' }),
+        M('sub', { content: 'Find the tea' }),
+      ],
+      files: { sub: { title: 'Subagent  Session' }, files: { title: 'Look\n\n[Attached files: a.png, b.png]' } },
+    });
+    const titleOf = async (id: string) => (await listed<{ displayTitle: string }>(server, id, 'displayTitle'))?.displayTitle;
+    expect(await titleOf('sub')).toBe('Find the tea');
+    expect(await titleOf('files')).toBe('Look');
+  });
+
+  it('11.1: a chat is one also without a routing key', async () => {
+    const rows = ['telegram', 'Discord', 'whatsapp', 'cli', 'mine'].flatMap((source) => [S(source, { source }), M(source)]);
+    const server = await startWebUi({ rows });
+    const { sessions } = await server.read<{ sessions: { nodes: { sessionId: string; source: { family: string } }[] } }, object>(
+      '{ sessions(first: 20, filter: { includeUnlisted: true }) { nodes { sessionId source { family } } } }',
+    );
+    const families = Object.fromEntries(sessions.nodes.map(({ sessionId, source }) => [sessionId, source.family]));
+    expect(families).toEqual({ telegram: 'CHAT', Discord: 'CHAT', whatsapp: 'CHAT', cli: 'CLI', mine: 'OTHER' });
+  });
+
+  it('13.5: pins of background runs and of segments of one conversation do not use up the pins that are allowed', async () => {
+    const pinned = { pinned: true };
+    const server = await startWebUi({
+      rows: [
+        S('one', { source: 'webui', started_at: 10, ended_at: 20, end_reason: 'compression' }),
+        S('two', { source: 'webui', parent_session_id: 'one', started_at: 20 }),
+        ...['one', 'two'].map((id) => M(id)),
+      ],
+      files: {
+        one: { title: 'Tea', ...pinned },
+        two: { title: 'Tea', ...pinned },
+        cron: { title: 'Run', source_tag: 'cron', session_source: 'cron', project_id: 'p', ...pinned },
+        other: { title: 'Milk', ...pinned },
+        wanted: { title: 'Sugar' },
+        late: { title: 'Late' },
+      },
+    });
+    expect(await mutate(server, 'updateSession', { sessionId: 'wanted', pinned: true }, 'changed')).toMatchObject({ changed: true });
+    expect(await mutate(server, 'updateSession', { sessionId: 'late', pinned: true })).toMatchObject({
+      code: 'PIN_LIMIT',
+      details: { pinned: 3, limit: 3 },
+    });
+  });
+});
+
+it("13.5: a sub-agent's run can only be looked at", async () => {
+  const server = await startWebUi({
+    rows: [S('p', { source: 'webui' }), M('p'), S('sub', { source: 'subagent', parent_session_id: 'p' }), M('sub')],
+    files: { sub: { title: 'Run' } },
+  });
+  expect(await listed(server, 'sub', 'readOnly')).toMatchObject({ readOnly: true });
+  for (const change of [{ title: 'Mine' }, { pinned: true }, { archived: true }])
+    expect(await mutate(server, 'updateSession', { sessionId: 'sub', ...change })).toMatchObject({ code: 'SESSION_READ_ONLY' });
+  expect(await mutate(server, 'moveSession', { sessionId: 'sub', projectId: null })).toMatchObject({ code: 'SESSION_READ_ONLY' });
+});

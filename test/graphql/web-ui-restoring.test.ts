@@ -1,5 +1,5 @@
 /** Lost and shrunken session files, and exhausted sessions, as a user meets them over HTTP. */
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { TestServer } from '../support/server.ts';
@@ -269,4 +269,20 @@ describe('what a file says wrongly', () => {
     expect(await sessionOf(server, SEEN)).toMatchObject({ sidecarMissing: false });
     expect(await mutate(server, 'materializeSidecars', {})).toMatchObject({ code: 'NOT_FOUND' });
   });
+});
+
+it('a file that is over the limit takes down neither the audit and the repair of the others nor their backups', async () => {
+  const server = await startWebUi({ files: { small: sidecarText('small', { title: 'Small' }, []), large: {} } });
+  const backup = sidecarText('x', { title: 'Small' }, [{ role: 'user', content: 'Hello' }]);
+  for (const id of ['small', 'large']) writeFileSync(`${sidecarPath(server.sessionsDir, id)}.bak`, backup);
+  truncateSync(sidecarPath(server.sessionsDir, 'large'), 65 * 1024 * 1024);
+  const kinds = '{ webUiAudit { items { sessionId kind } } }';
+  const { webUiAudit } = await server.read<{ webUiAudit: { items: object[] } }, object>(kinds);
+  expect(webUiAudit.items).toContainEqual({ sessionId: 'small', kind: 'SHRUNKEN_LIVE' });
+  const backups = await server.query<{ small: object; large: object }, object>(
+    '{ small: session(sessionId: "small") { backup { recommendation } } large: session(sessionId: "large") { title backup { recommendation } } }',
+  );
+  expect(backups.data).toMatchObject({ small: { backup: { recommendation: 'RESTORE' } }, large: { backup: null } });
+  expect(backups.errors.map(({ extensions }) => extensions.code)).toEqual(['SIDECAR_TOO_LARGE']);
+  expect(await mutate(server, 'repairSafe', {}, 'restoredIds')).toMatchObject({ restoredIds: ['small'] });
 });

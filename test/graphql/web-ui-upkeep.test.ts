@@ -150,7 +150,8 @@ describe('tidying up', () => {
   });
 
   it('T43, T46: notes sessions without a message anywhere, once, and forgets them when there are messages', async () => {
-    const fields = { title: 'Ghost', source_tag: 'webui', created_at: 1 };
+    // As the Web UI writes its own: without a source.
+    const fields = { title: 'Ghost', created_at: 1 };
     const server = await startWebUi({
       rows: [S('a', { source: 'webui' }), S('b', { source: 'webui' }), M('b')],
       files: { a: sidecarText('a', fields), b: sidecarText('b', fields) },
