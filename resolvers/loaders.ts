@@ -2,6 +2,7 @@
  * The DataLoaders of one request (one event, for a subscription) and one store: each field of a list asks alone, the store answers all at once.
  */
 
+import { dirname } from 'node:path';
 import DataLoader from 'dataloader';
 import { CaduceusError, StoreUnreadable } from '../src/errors.ts';
 import { turnJournalRoot } from '../src/live/journal/ids.ts';
@@ -25,6 +26,7 @@ import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
 import type { HeldRows } from '../src/state-db/write/held-rows.ts';
 import { hasBackup, type SidecarBackup } from '../src/web-ui/backup.ts';
 import { type CompressionFamilies, compressionFamilies } from '../src/web-ui/compression-recovery.ts';
+import { credentialFingerprint } from '../src/web-ui/credential-fingerprint.ts';
 import type { ActivityScene, ContextDelta, ScenesKey } from '../src/web-ui/file-jobs.ts';
 import type { JournalRetry } from '../src/web-ui/interruption.ts';
 import type { WorkspaceBinding } from '../src/web-ui/list/workspace-binding.ts';
@@ -125,6 +127,9 @@ export function createLoaders(store: SessionStore, { webUi, webUiHome, openSessi
       const envelope = { dryRun: true, clientMutationId: null };
       return new Map(await writers.run({ profile: store.profile, path: store.path }, 'judgeTurns', { ids }, envelope));
     }, null),
+    credentials: inOrder((keys: readonly object[]) =>
+      credentialFingerprint(dirname(store.path), store.profile).then((fingerprint) => keys.map(() => fingerprint)),
+    ),
     // One answer for the whole store, however many sessions ask for it.
     status: inOrder((keys: readonly object[]) => store.status().then((status) => keys.map(() => status))),
     message: byKey((rowIds) => store.messages(rowIds), null),

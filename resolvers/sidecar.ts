@@ -5,8 +5,10 @@ import type { StoredSession } from '../src/session-store.ts';
 import { type DataWarning, inWindow } from '../src/state-db/decode.ts';
 import { originsOf } from '../src/state-db/listing.ts';
 import type { SidecarBackup } from '../src/web-ui/backup.ts';
+import { credentialStateChanged } from '../src/web-ui/credential-fingerprint.ts';
 import type { ActivityScene } from '../src/web-ui/file-jobs.ts';
-import type { SidecarRow } from '../src/web-ui/sidecar/sidecar-row.ts';
+import { isGenericTitle, UNTITLED } from '../src/web-ui/list/list-titles.ts';
+import type { SidecarRow, SidecarWakeupPause } from '../src/web-ui/sidecar/sidecar-row.ts';
 import type { Context } from './context.ts';
 import { checkedCount } from './numbers.ts';
 
@@ -17,6 +19,28 @@ export async function sidecarOf(session: StoredSession, _: unknown, ctx: Context
   if (!originsOf(session).includes('WEB_UI')) return null;
   const row = await ctx.loaders(session.profile).sidecar.load(session.id);
   return row === null ? null : { ...row, ownerProfile: session.profile };
+}
+
+/** The pause that is in force, with the profile of its session. */
+export type WakeupPause = SidecarWakeupPause & Pick<Sidecar, 'ownerProfile'>;
+
+export function wakeupPauseOf({ wakeupPause, ownerProfile }: Sidecar): WakeupPause | null {
+  return wakeupPause === null ? null : { ...wakeupPause, ownerProfile };
+}
+
+/** Whether the credentials of the profile are others than when turns were paused, so that the Web UI will try again (12.2, 12.3). */
+export async function credentialsChanged(pause: WakeupPause, _: unknown, ctx: Context): Promise<boolean> {
+  return credentialStateChanged(pause, await ctx.loaders(pause.ownerProfile).credentials.load({}));
+}
+
+export type TitleSource = 'MANUAL' | 'GENERATED' | 'GENERIC' | 'UNTITLED' | 'FIRST_MESSAGE';
+
+/** Who made the title of the file, by its marks and its words (`spec/webui-listing.md` 12). */
+export function titleSource({ title, manualTitle, llmTitleGenerated }: Sidecar): TitleSource {
+  if (title === null || title.trim() === '' || title === UNTITLED) return 'UNTITLED';
+  if (manualTitle) return 'MANUAL';
+  if (llmTitleGenerated) return 'GENERATED';
+  return isGenericTitle(title) ? 'GENERIC' : 'FIRST_MESSAGE';
 }
 
 /** Null without a backup. */

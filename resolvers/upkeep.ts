@@ -5,14 +5,14 @@
 import type { TombstoneKind } from '../src/state-db/beside.ts';
 import type { Cleanup, OrphanReport } from '../src/web-ui/cleanup.ts';
 import type { AuditItem, RecoveryAudit } from '../src/web-ui/recovery-audit.ts';
-import type { StaleFile } from '../src/web-ui/temporary-files.ts';
+import type { Sweep } from '../src/web-ui/temporary-files.ts';
 import type { IndexRebuild } from '../src/writing/upkeep-commands.ts';
 import type { Context } from './context.ts';
 import { isAnswered, requireWebUi, writeFiles } from './file-writes.ts';
 import type { WriteArguments, WritePayload } from './writes.ts';
 
 export type IndexRebuildPayload = IndexRebuild & WritePayload;
-export type StaleFilesPayload = { readonly files: readonly StaleFile[] } & WritePayload;
+export type StaleFilesPayload = Sweep & WritePayload;
 export type CleanupPayload = Cleanup & WritePayload;
 export type OrphansPayload = OrphanReport & WritePayload;
 export type TombstonePayload = { readonly cleared: boolean } & WritePayload;

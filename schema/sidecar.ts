@@ -9,7 +9,7 @@ import type {
   SidecarContext,
   SidecarRow,
   SidecarTruncation,
-  SidecarWakeupPause,
+  SidecarUsage,
   SidecarWorktree,
 } from '../src/web-ui/sidecar/sidecar-row.ts';
 import { builder } from './builder.ts';
@@ -137,7 +137,7 @@ const Truncation = builder.objectRef<SidecarTruncation>('SidecarTruncation').imp
   }),
 });
 
-const WakeupPause = builder.objectRef<SidecarWakeupPause>('WakeupPause').implement({
+const WakeupPause = builder.objectRef<resolve.WakeupPause>('WakeupPause').implement({
   description: 'Automatic turns are held because the provider could not be used.',
   fields: (t) => ({
     classification: t.exposeString('classification', { nullable: true, description: 'Why, for programs.' }),
@@ -156,6 +156,12 @@ const WakeupPause = builder.objectRef<SidecarWakeupPause>('WakeupPause').impleme
       nullable: true,
       description: 'The last one.',
       resolve: (pause) => pause.lastSuppressedAt,
+    }),
+    credentialStateChanged: t.boolean({
+      description:
+        "The profile's credentials or settings are others than then, or nobody noted them: the Web UI will look again before its next automatic turn.",
+      complexity: 5,
+      resolve: resolve.credentialsChanged,
     }),
   }),
 });
@@ -188,6 +194,36 @@ function countOf(messages: number): number | null {
   return messages < 0 ? null : int32(messages);
 }
 
+const FileUsage = builder.objectRef<SidecarUsage>('SidecarUsage').implement({
+  description: "What the turns of a session used, as the Web UI's file has it.",
+  fields: (t) => ({
+    inputTokens: t.exposeFloat('inputTokens', { nullable: true, description: 'Tokens, those of the cache included.' }),
+    outputTokens: t.exposeFloat('outputTokens', { nullable: true, description: 'Tokens.' }),
+    cacheReadTokens: t.exposeFloat('cacheReadTokens', { nullable: true, description: 'Tokens.' }),
+    cacheWriteTokens: t.exposeFloat('cacheWriteTokens', { nullable: true, description: 'Tokens.' }),
+    estimatedCost: t.exposeFloat('estimatedCost', { nullable: true, description: 'US dollars; null where nobody estimated.' }),
+  }),
+});
+
+const TitleSource = builder.enumType('SidecarTitleSource', {
+  description: 'Who made the title of a session in the Web UI.',
+  values: {
+    MANUAL: { description: 'A person.' },
+    GENERATED: { description: 'A model.' },
+    GENERIC: { description: 'The Web UI, which numbered it.' },
+    UNTITLED: { description: 'Nobody yet.' },
+    FIRST_MESSAGE: { description: 'It is the beginning of the first message, or came with an import.' },
+  } as const,
+});
+
+const SidecarLayout = builder.enumType('SidecarLayout', {
+  description: "How a session's file is laid out.",
+  values: {
+    MODERN: { description: 'What lists need stands before the messages.' },
+    LEGACY: { description: 'The number of messages takes the whole file to know.' },
+  } as const,
+});
+
 export const Sidecar = builder.objectRef<resolve.Sidecar>('SessionSidecar').implement({
   description: "What the Web UI's file of a session says. Tokens of shares and prompts that wait are never told here.",
   fields: (t) => ({
@@ -215,6 +251,13 @@ export const Sidecar = builder.objectRef<resolve.Sidecar>('SessionSidecar').impl
     }),
     title: t.exposeString('title', { nullable: true, description: 'As the file says.' }),
     hasManualTitle: t.boolean({ description: 'A person chose the title.', resolve: ({ manualTitle }) => manualTitle }),
+    titleSource: t.field({ type: TitleSource, description: 'Who made the title.', resolve: resolve.titleSource }),
+    layout: t.field({
+      type: SidecarLayout,
+      nullable: true,
+      description: 'How the file is laid out; null when it is no session.',
+      resolve: ({ layout }) => layout,
+    }),
     workspace: t.exposeString('workspace', { nullable: true, description: 'The folder it works in.' }),
     createdWorkspace: t.exposeString('createdWorkspace', { nullable: true, description: 'The folder it began in.' }),
     model: t.exposeString('model', { nullable: true, description: 'As chosen in the Web UI.' }),
@@ -238,6 +281,7 @@ export const Sidecar = builder.objectRef<resolve.Sidecar>('SessionSidecar').impl
       description: '0 to 100; null when it can not be told.',
       resolve: ({ usage }) => usage.cacheHitPercent,
     }),
+    usage: t.field({ type: FileUsage, description: 'What its turns in the Web UI used.', resolve: ({ usage }) => usage }),
     compression: t.field({ type: Compression, description: 'Its last compression.', resolve: ({ compression }) => compression }),
     compressionRecovery: t.field({
       type: CompressionRecovery,
@@ -261,7 +305,7 @@ export const Sidecar = builder.objectRef<resolve.Sidecar>('SessionSidecar').impl
       type: WakeupPause,
       nullable: true,
       description: 'The pause of automatic turns that is in force; null without one.',
-      resolve: ({ wakeupPause }) => wakeupPause,
+      resolve: resolve.wakeupPauseOf,
     }),
     hasPendingMessage: t.boolean({ description: 'A prompt waits, or its turn is under way.', resolve: ({ pending }) => pending !== null }),
     hasShare: t.exposeBoolean('hasShare', { description: 'There is a link to it for others.' }),

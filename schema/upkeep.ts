@@ -65,6 +65,11 @@ mutation('cleanStaleTempFiles', {
     fields: (t) => ({
       ...payloadFields(t),
       files: t.field({ type: [StaleFileType], description: 'Those that went, or would go.', resolve: ({ files }) => [...files] }),
+      kept: t.field({
+        type: [StaleFileType],
+        description: 'Those of restores, as old, which stay: one may still be wanted.',
+        resolve: ({ kept }) => [...kept],
+      }),
     }),
   }),
   refusals: OF_FOLDER,

@@ -42,10 +42,9 @@ const ERROR_CLASSES: Readonly<Record<string, string>> = {
   ENOTDIR: 'NotADirectoryError',
 };
 
-/** True also for a pause that was stored without a fingerprint: the owner looks again then. */
-export async function credentialStateChanged(pause: SidecarWakeupPause, profileHome: string, profile: string | null): Promise<boolean> {
-  const stored = pause.credentialFingerprint;
-  return stored === null || stored !== (await credentialFingerprint(profileHome, profile));
+/** True also for a pause that was stored without a fingerprint: the owner looks again then. `fingerprint`: as it is now. */
+export function credentialStateChanged({ credentialFingerprint: stored }: SidecarWakeupPause, fingerprint: string): boolean {
+  return stored === null || stored !== fingerprint;
 }
 
 /** Hex digits of a digest over the credential files of the profile. */
@@ -60,7 +59,9 @@ async function authState(path: string): Promise<Record<string, unknown>> {
   if (seen === 'missing') return { missing: true, path };
   if (typeof seen === 'string') return { error: seen, path };
   if (!seen.isFile()) return { kind: 'other', path };
-  const value = seen.size > BigInt(MAX_BYTES) ? undefined : parsePythonJson(await readFile(path, 'utf8'));
+  const text = seen.size > BigInt(MAX_BYTES) ? '' : await readFile(path, 'utf8').catch(errorClass);
+  if (typeof text !== 'string') return { error: text.error, path };
+  const value = parsePythonJson(text);
   if (value !== undefined) return { path, semantic_sha256: digest(semantic(value)) };
   return { kind: 'file', mtime_ns: seen.mtimeNs, path, semantic: 'unparsed-fallback', size: seen.size };
 }
@@ -76,10 +77,15 @@ async function look(path: string): Promise<BigIntStats | string> {
   try {
     return await stat(path, { bigint: true });
   } catch (error) {
-    const code = systemCode(error);
-    if (code === null) throw error;
-    return code === 'ENOENT' ? 'missing' : (ERROR_CLASSES[code] ?? 'OSError');
+    return systemCode(error) === 'ENOENT' ? 'missing' : errorClass(error).error;
   }
+}
+
+/** Throws what is no error of the system. */
+function errorClass(error: unknown): { readonly error: string } {
+  const code = systemCode(error);
+  if (code === null) throw error;
+  return { error: ERROR_CLASSES[code] ?? 'OSError' };
 }
 
 function semantic(value: unknown): unknown {

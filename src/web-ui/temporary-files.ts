@@ -37,12 +37,20 @@ export async function staleTemporaryFiles(sessionsDir: string, options: Omit<Swe
   return stale;
 }
 
-/** Removes them, those of restores excepted: one may still be wanted. What could not be removed is left for the next time. */
-export async function sweepTemporaryFiles(sessionsDir: string, options: SweepOptions): Promise<StaleFile[]> {
-  const stale = (await staleTemporaryFiles(sessionsDir, options)).filter(({ leftByRestore }) => !leftByRestore);
-  if (options.dryRun) return stale;
+export interface Sweep {
+  /** Those that went, or would go. */
+  readonly files: readonly StaleFile[];
+  /** Those of restores, which stay: one may still be wanted. */
+  readonly kept: readonly StaleFile[];
+}
+
+/** What could not be removed is left for the next time. */
+export async function sweepTemporaryFiles(sessionsDir: string, options: SweepOptions): Promise<Sweep> {
+  const stale = await staleTemporaryFiles(sessionsDir, options);
+  const { kept = [], files = [] } = Object.groupBy(stale, ({ leftByRestore }) => (leftByRestore ? 'kept' : 'files'));
+  if (options.dryRun) return { files, kept };
   const removed: StaleFile[] = [];
-  for (const file of stale) {
+  for (const file of files) {
     try {
       await unlink(join(sessionsDir, file.name));
       removed.push(file);
@@ -50,7 +58,7 @@ export async function sweepTemporaryFiles(sessionsDir: string, options: SweepOpt
       if (systemCode(error) === null) throw error;
     }
   }
-  return removed;
+  return { files: removed, kept };
 }
 
 async function modifiedAt(path: string, whenGone: number): Promise<number> {

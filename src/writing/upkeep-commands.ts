@@ -13,7 +13,7 @@ import { duplicateSidecars, listSidecars } from '../web-ui/sidecar/list-sidecars
 import { readMetadata } from '../web-ui/sidecar/read-metadata.ts';
 import { isNoSession, type SidecarRow } from '../web-ui/sidecar/sidecar-row.ts';
 import { unlessUnreadable } from '../web-ui/sidecar-file.ts';
-import { type StaleFile, sweepTemporaryFiles } from '../web-ui/temporary-files.ts';
+import { type Sweep, sweepTemporaryFiles } from '../web-ui/temporary-files.ts';
 import { clearTombstone, readTombstones } from '../web-ui/tombstones.ts';
 import { WriteRefused } from '../write-refused.ts';
 import { asked, auditedStore } from './audited-store.ts';
@@ -48,7 +48,7 @@ export const UPKEEP_COMMANDS = {
       const dir = sessionsDirOf(host);
       const rows = await readRows(host);
       const before = indexHealth(await readIndex(dir), rows);
-      const swept = (await sweepTemporaryFiles(dir, { dryRun: true, now: host.now })).map(({ name }) => name);
+      const swept = (await sweepTemporaryFiles(dir, { dryRun: true, now: host.now })).files.map(({ name }) => name);
       if (dryRun) {
         const skippedIds = [...rows.values()].filter(isNoSession).map(({ id }) => id);
         const duplicateIds = duplicateSidecars(rows);
@@ -65,10 +65,8 @@ export const UPKEEP_COMMANDS = {
     work: async (host) => auditRecovery(sessionsDirOf(host), await auditedStore(host)),
   }),
 
-  cleanStaleTempFiles: fileCommand<{ readonly olderThanSeconds: number }, { readonly files: readonly StaleFile[] }>('cleanStaleTempFiles', {
-    work: async (host, { olderThanSeconds }, dryRun) => ({
-      files: await sweepTemporaryFiles(sessionsDirOf(host), { olderThanSeconds, dryRun, now: host.now }),
-    }),
+  cleanStaleTempFiles: fileCommand<{ readonly olderThanSeconds: number }, Sweep>('cleanStaleTempFiles', {
+    work: (host, { olderThanSeconds }, dryRun) => sweepTemporaryFiles(sessionsDirOf(host), { olderThanSeconds, dryRun, now: host.now }),
   }),
 
   cleanupEmptySessions: fileCommand<OfProfile & { readonly zeroOnly: boolean }, Cleanup>('cleanupEmptySessions', {

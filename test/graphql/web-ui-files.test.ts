@@ -1,7 +1,8 @@
 /** What the Web UI's files tell through the graph: projects, the folder, and what the file of a session says. */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { credentialFingerprint } from '../../src/web-ui/credential-fingerprint.ts';
 import { eventually } from '../support/server.ts';
 import { saveSidecar, sidecarPath, sidecarText } from '../support/sidecars.ts';
 import { M, S } from '../support/stores.ts';
@@ -163,4 +164,41 @@ describe('files made for a case', () => {
     writeFileSync(sidecarPath(server.sessionsDir, 'a'), sidecarText('a', { title: 'After' }, MESSAGES));
     expect(await title()).toBe('After');
   });
+});
+
+it('C23, C28: what a file says of its turns, its title and the credentials since its pause', async () => {
+  const pause = { version: 1, paused: true, classification: 'credential_pool_empty', source: 'process_wakeup' };
+  const home = { title: 'Hermes WebUI #2', input_tokens: 1000, output_tokens: 20, cache_read_tokens: 700, estimated_cost: 0.25 };
+  const server = await startWebUi({
+    rows: [S('a', { source: 'webui' }), M('a')],
+    files: {
+      a: { ...home, process_wakeup_pause: pause },
+      mine: { title: 'Mine', manual_title: true },
+      made: { title: 'Made', llm_title_generated: true },
+      first: { title: 'Where is the tea?' },
+      none: { title: 'Untitled' },
+    },
+  });
+  const homeFolder = dirname(server.webUiDir);
+  const fields =
+    'sidecar { layout titleSource usage { inputTokens outputTokens cacheReadTokens cacheWriteTokens estimatedCost } wakeupPause { credentialStateChanged } }';
+  const sidecarOf = async (id: string) =>
+    (await server.read<{ session: { sidecar: Record<string, unknown> } }, object>(`{ session(sessionId: "${id}") { ${fields} } }`)).session
+      .sidecar;
+  expect(await sidecarOf('a')).toEqual({
+    layout: 'MODERN',
+    titleSource: 'GENERIC',
+    usage: { inputTokens: 1000, outputTokens: 20, cacheReadTokens: 700, cacheWriteTokens: 0, estimatedCost: 0.25 },
+    // Nobody noted them.
+    wakeupPause: { credentialStateChanged: true },
+  });
+  const sources = await Promise.all(['mine', 'made', 'first', 'none'].map(async (id) => (await sidecarOf(id)).titleSource));
+  expect(sources).toEqual(['MANUAL', 'GENERATED', 'FIRST_MESSAGE', 'UNTITLED']);
+
+  writeFileSync(join(homeFolder, 'auth.json'), '{"pool": [{"access_token": "one", "label": "main"}]}');
+  const noted = { ...pause, credential_state_fingerprint: await credentialFingerprint(homeFolder, 'default') };
+  saveSidecar(server.sessionsDir, 'a', sidecarText('a', { ...home, process_wakeup_pause: noted }, MESSAGES));
+  expect(await sidecarOf('a')).toMatchObject({ wakeupPause: { credentialStateChanged: false } });
+  writeFileSync(join(homeFolder, 'auth.json'), '{"pool": []}');
+  expect(await sidecarOf('a')).toMatchObject({ wakeupPause: { credentialStateChanged: true } });
 });

@@ -46,9 +46,9 @@ it('T65: a pause without a fingerprint counts as changed', async () => {
     ...{ classification: null, model: null, provider: null, firstPausedAt: null, lastErrorAt: null },
     ...{ visibleErrorCount: 1, suppressedCount: 0, lastSuppressedAt: null, lastSuppressedReason: null, credentialFingerprint },
   });
-  expect(await credentialStateChanged(pause(null), home, 'work')).toBe(true);
-  expect(await credentialStateChanged(pause(await now()), home, 'work')).toBe(false);
-  expect(await credentialStateChanged(pause('0'.repeat(64)), home, 'work')).toBe(true);
+  expect(credentialStateChanged(pause(null), await now())).toBe(true);
+  expect(credentialStateChanged(pause(await now()), await now())).toBe(false);
+  expect(credentialStateChanged(pause('0'.repeat(64)), await now())).toBe(true);
 });
 
 it('a file that is no JSON counts by its time and size', async () => {

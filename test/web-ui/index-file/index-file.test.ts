@@ -111,7 +111,8 @@ it('T38: old temporary files are swept, fresh ones and those of a restore stay',
     ['x.json.recover.tmp', true],
     ['x.tmp.1.2', false],
   ]);
-  expect((await sweepTemporaryFiles(folder, { dryRun: true })).map(({ name }) => name)).toEqual(['_index.tmp.3.4', 'x.tmp.1.2']);
+  const { files, kept } = await sweepTemporaryFiles(folder, { dryRun: true });
+  expect([files, kept].map((some) => some.map(({ name }) => name))).toEqual([['_index.tmp.3.4', 'x.tmp.1.2'], ['x.json.recover.tmp']]);
   expect(existsSync(join(folder, 'x.tmp.1.2'))).toBe(true);
   await sweepTemporaryFiles(folder, { dryRun: false });
   expect((await staleTemporaryFiles(folder)).map(({ name }) => name)).toEqual(['x.json.recover.tmp']);
