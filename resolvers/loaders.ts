@@ -21,6 +21,7 @@ import type {
   TailKey,
 } from '../src/session-history.ts';
 import type { InputOwner, MessagesQuery, SessionStore, StoredTranscript, TranscriptQuery } from '../src/session-store.ts';
+import { isLasting } from '../src/state-db/beside-alone.ts';
 import type { PlatformMessageKey } from '../src/state-db/message-facts.ts';
 import type { Anchor, ToolCallKey } from '../src/state-db/messages.ts';
 import type { HeldRows } from '../src/state-db/write/held-rows.ts';
@@ -214,13 +215,13 @@ function inOrder<K extends object, V>(load: (keys: readonly K[]) => Promise<read
   return new DataLoader<K, V, string>((keys) => isolated(keys, load), { cacheKeyFn: (key) => JSON.stringify(key) });
 }
 
-/** One damaged page must not take the whole batch down: then each key is asked for by itself, and only the damaged ones are errors. */
+/** One damaged page, or one session that only the store has, must not take the whole batch down: then each key is asked for by itself. */
 async function isolated<K, V>(keys: readonly K[], load: (keys: readonly K[]) => Promise<readonly (V | Error)[]>): Promise<(V | Error)[]> {
   try {
     const values = await load(keys);
     return keys.map((_, index) => values[index] ?? (null as V));
   } catch (error) {
-    if (keys.length === 1 || !(error instanceof StoreUnreadable) || error.health !== 'CORRUPT') throw error;
+    if (keys.length === 1 || !(error instanceof StoreUnreadable) || !isLasting(error.health)) throw error;
     const each = await Promise.allSettled(keys.map((key) => load([key])));
     return each.map((result) => (result.status === 'fulfilled' ? (result.value[0] as V) : toError(result.reason)));
   }

@@ -3,8 +3,8 @@
  */
 import { decodeCursor, encodeCursor } from '../src/cursor.ts';
 import { CaduceusError, InvalidInput } from '../src/errors.ts';
-import { type Page, type PageArguments, type PageRequest, pageRequest } from '../src/paging.ts';
-import type { SessionStore, StoredSession } from '../src/session-store.ts';
+import { type PageArguments, type PageRequest, pageRequest } from '../src/paging.ts';
+import type { SessionPage, SessionStore, StoredSession } from '../src/session-store.ts';
 import type { LineageCollapse } from '../src/state-db/list-item.ts';
 import { COMPARE, type SessionOrder } from '../src/state-db/list-order.ts';
 import {
@@ -33,7 +33,7 @@ export interface HiddenCount {
 }
 
 /** A page, and what is counted only when it is asked for. */
-export interface SessionConnection extends Page<StoredSession> {
+export interface SessionConnection extends SessionPage {
   readonly totals: () => Promise<ListTotals>;
   /** Archived conversations are entries of it. */
   readonly hasArchived: boolean;
@@ -132,7 +132,7 @@ async function readable(ctx: Context): Promise<SessionStore[]> {
  * Several stores as one list: a page of each, put together by their keys; equal keys by profile. A cursor of the whole list holds the key
  * and the profile of its item, from which the place in every store's own list follows.
  */
-async function mergedPage(stores: readonly SessionStore[], query: ListQuery, page: PageRequest): Promise<Page<StoredSession>> {
+async function mergedPage(stores: readonly SessionStore[], query: ListQuery, page: PageRequest): Promise<SessionPage> {
   const list = `all:${listName(query)}`;
   const parts = await Promise.all(stores.map(async (store) => ({ store, generation: await store.generation() })));
   const lists = await Promise.all(
@@ -160,5 +160,6 @@ async function mergedPage(stores: readonly SessionStore[], query: ListQuery, pag
     items: taken.map(({ node, key, profile }) => ({ cursor: encodeCursor(list, '', [profile, ...key]), node })),
     hasNextPage: forward ? more : page.before !== null,
     hasPreviousPage: forward ? page.after !== null : more,
+    isDegraded: lists.some(({ part }) => part.isDegraded),
   };
 }

@@ -194,6 +194,10 @@ export const SessionConnection = builder.objectRef<lists.SessionConnection>('Ses
       resolve: (page) => page.items.map((item) => item.node),
     }),
     pageInfo: t.field({ type: PageInfo, description: 'Where the page lies.', resolve: pageInfo }),
+    degraded: t.boolean({
+      description: "These are files alone: the store can't be read. See `Store.problem`.",
+      resolve: ({ isDegraded }) => isDegraded,
+    }),
     totalCount: t.int({ description: 'How many entries all pages together have.', complexity: 10, resolve: lists.totalCount }),
     hiddenCounts: t.field({
       type: [HiddenCount],

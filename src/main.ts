@@ -251,10 +251,12 @@ interface StoreParts {
 
 function openProfiles(config: Config, home: HermesHome, { jobs, webUiHome, onError }: StoreParts): ProfileRegistry {
   const registry: ProfileRegistry = new ProfileRegistry(home, config.profile, (profile, path) => {
+    const beside = { home: webUiHome, profile, profileHome: dirname(path), profiles: () => registry.names(), onError };
     return new StateDbStore({
       profile,
       path,
-      overlay: new ProfileOverlay({ home: webUiHome, profile, profileHome: dirname(path), profiles: () => registry.names(), onError }),
+      overlay: new ProfileOverlay(beside),
+      overlayAlone: new ProfileOverlay({ ...beside, isAlone: true }),
       strictObserver: config.strictObserver,
       largestCatalogue: config.largestCatalogue,
       slowReadLimitMs: config.slowReadLimit,

@@ -163,6 +163,11 @@ export interface SessionChange {
 /** What a subscriber to many sessions hears. Sessions that appear, change, rotate or end; or that everything may be different. */
 export type SessionsEvent = { readonly kind: 'SESSIONS'; readonly changes: readonly SessionChange[] } | { readonly kind: 'RESET' };
 
+/** `isDegraded`: of files alone, since the store can't be read. */
+export interface SessionPage extends Page<StoredSession> {
+  readonly isDegraded: boolean;
+}
+
 export interface SessionStore extends SessionHistory {
   readonly profile: string;
   /** Where the store lies, for people and for watchers. */
@@ -179,7 +184,7 @@ export interface SessionStore extends SessionHistory {
   conversations(ids: readonly string[]): Promise<ReadonlyMap<string, Conversation>>;
   families(ids: readonly string[]): Promise<ReadonlyMap<string, Family<StoredSession>>>;
   resolve(reference: string): Promise<Resolution>;
-  list(query: ListQuery, page: PageRequest): Promise<Page<StoredSession>>;
+  list(query: ListQuery, page: PageRequest): Promise<SessionPage>;
   totals(query: ListQuery): Promise<ListTotals>;
   previews(ids: readonly string[]): Promise<ReadonlyMap<string, Preview>>;
   details(ids: readonly string[]): Promise<ReadonlyMap<string, SessionDetails>>;

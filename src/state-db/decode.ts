@@ -37,7 +37,8 @@ export interface DataWarning {
     | 'DANGLING_TOOL_CALL'
     | 'OUT_OF_ORDER'
     | 'LATE_ROWS_DROPPED'
-    | 'CONTEXT_FAIL_CLOSED';
+    | 'CONTEXT_FAIL_CLOSED'
+    | 'STORE_UNREADABLE';
   readonly message: string;
   readonly field: string | null;
 }

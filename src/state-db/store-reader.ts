@@ -1,10 +1,13 @@
 /**
  * What every reader of one store needs: access that stays right, the sessions as a graph, and jobs for what can be slow.
  */
+import { StoreUnreadable } from '../errors.ts';
 import type { JobLimits, JobPool } from '../jobs/pool.ts';
 import type { StoredSession } from '../session-store.ts';
+import { BesideAlone, withoutStore } from './beside-alone.ts';
 import { familyCatalogue } from './beyond-catalogue.ts';
 import type { Catalogue, PlacedSession } from './catalogue.ts';
+import type { DataWarning } from './decode.ts';
 import type { EntryOverlay } from './entry-overlay.ts';
 import { unreadable } from './health.ts';
 import type { ResultOf, StoreJob } from './jobs.ts';
@@ -18,6 +21,8 @@ export interface StateDbOptions {
   readonly largestCatalogue: number;
   /** What lies beside the store; null: nothing. */
   readonly overlay?: EntryOverlay | null;
+  /** The same for the time that the store can't be read. */
+  readonly overlayAlone?: EntryOverlay | null;
   /** Milliseconds that a search, an aggregate or a long transcript may take. */
   readonly slowReadLimitMs: number;
   readonly largestTranscript: number;
@@ -31,6 +36,9 @@ export class StoreReader {
   readonly path: string;
   protected readonly options: StateDbOptions;
   protected readonly access: StoreAccess;
+  readonly #alone: BesideAlone | null;
+  /** What is to be said of each session of a catalogue that was made without the store. */
+  readonly #withoutStore = new WeakMap<Catalogue, DataWarning | null>();
   readonly #sessions = new WeakMap<PlacedSession, StoredSession>();
 
   constructor(options: StateDbOptions) {
@@ -38,11 +46,40 @@ export class StoreReader {
     this.path = options.path;
     this.options = options;
     this.access = new StoreAccess(options.path, options);
+    this.#alone = options.overlayAlone == null ? null : new BesideAlone(options.overlayAlone);
   }
 
   /** Reads from the catalogue, or from one made of the families concerned where the store is too large for it. */
   protected graph<T>(ids: readonly string[], work: (graph: Catalogue, store: OpenStore) => T): Promise<T> {
     return this.access.read((store) => work(store.catalogue ?? familyCatalogue(store.connection, ids), store));
+  }
+
+  /**
+   * As `graph`, of what entries alone tell: where the store can't be read, also of sessions that lie beside it. Throws `StoreUnreadable` when one
+   * of them doesn't, since the store may have it.
+   */
+  protected async placed<T>(ids: readonly string[], work: (graph: Catalogue) => T): Promise<T> {
+    try {
+      return await this.graph(ids, work);
+    } catch (error) {
+      const files = await this.alone(error);
+      const isKnown = files !== null && (files.isWhole || ids.every((id) => files.catalogue.get(id) !== undefined));
+      if (files === null || !isKnown) throw error;
+      return work(files.catalogue);
+    }
+  }
+
+  protected closeAlone(): void {
+    this.#alone?.close();
+  }
+
+  /** What lies beside a store that this error says can't be read; `isWhole`: there is no store. Null: nothing, or another error. */
+  protected async alone(error: unknown): Promise<{ readonly catalogue: Catalogue; readonly isWhole: boolean } | null> {
+    if (!(error instanceof StoreUnreadable) || this.#alone === null) return null;
+    const catalogue = await this.#alone.catalogue(error.health);
+    if (catalogue === null) return null;
+    this.#withoutStore.set(catalogue, withoutStore(error.health));
+    return { catalogue, isWhole: error.health === 'NOT_FOUND' };
   }
 
   protected collect<T>(ids: readonly string[], graph: Catalogue, make: (entry: SessionEntry) => T): Map<string, T> {
@@ -69,7 +106,9 @@ export class StoreReader {
     const placed = graph.placed(entry);
     const known = this.#sessions.get(placed);
     if (known !== undefined) return known;
-    const stored = { ...placed, profile: this.profile };
+    const warning = this.#withoutStore.get(graph) ?? null;
+    const warnings = warning === null ? placed.warnings : [...placed.warnings, warning];
+    const stored = { ...placed, profile: this.profile, warnings };
     this.#sessions.set(placed, stored);
     return stored;
   }

@@ -3,12 +3,13 @@
  * processes for what can be slow.
  */
 import { CaduceusError } from '../errors.ts';
-import { mapNodes, type Page, type PageRequest } from '../paging.ts';
+import { mapNodes, type PageRequest } from '../paging.ts';
 import type {
   Conversation,
   Resolution,
   SearchRequest,
   SearchResult,
+  SessionPage,
   SessionStore,
   SessionsEvent,
   StoredSession,
@@ -16,6 +17,7 @@ import type {
 } from '../session-store.ts';
 import type { FilesExamination, FilesRequest } from '../web-ui/examination/examine-files.ts';
 import { auxiliaryScope, auxiliaryUsage, type DailyUsage, dailyUsage, type TaskUsage } from './auxiliary-usage.ts';
+import { FILES_GENERATION } from './beside-alone.ts';
 import { familyCatalogue } from './beyond-catalogue.ts';
 import type { Catalogue } from './catalogue.ts';
 import { cronRuns } from './cron-runs.ts';
@@ -36,7 +38,7 @@ import { type SessionDetails, sessionDetails } from './session-details.ts';
 import type { SessionEntry } from './session-record.ts';
 import { type LifecycleStatus, lifecycleStatuses } from './session-state.ts';
 import { readStatus } from './status.ts';
-import type { StoreEvent } from './store-access.ts';
+import type { OpenStore, StoreEvent } from './store-access.ts';
 import { type ModelUsage, modelUsage, type UsageBucket, type UsageDimension, type UsageFilter } from './usage.ts';
 import type { ExportRequest, WrittenExport } from './write-export.ts';
 
@@ -65,7 +67,7 @@ export class StateDbStore extends HistoryStore implements SessionStore {
   }
 
   sessions(ids: readonly string[]): Promise<Map<string, StoredSession>> {
-    return this.graph(ids, (graph) => this.collect(ids, graph, (entry) => this.stored(entry, graph)));
+    return this.placed(ids, (graph) => this.collect(ids, graph, (entry) => this.stored(entry, graph)));
   }
 
   async ensureFollowable(): Promise<void> {
@@ -83,15 +85,15 @@ export class StateDbStore extends HistoryStore implements SessionStore {
   }
 
   children(ids: readonly string[]): Promise<Map<string, StoredSession[]>> {
-    return this.graph(ids, (graph) => this.collect(ids, graph, ({ id }) => graph.children(id).map((child) => this.stored(child, graph))));
+    return this.placed(ids, (graph) => this.collect(ids, graph, ({ id }) => graph.children(id).map((child) => this.stored(child, graph))));
   }
 
   conversations(ids: readonly string[]): Promise<Map<string, Conversation>> {
-    return this.graph(ids, (graph) => this.collect(ids, graph, (entry) => this.#conversation(entry, graph)));
+    return this.placed(ids, (graph) => this.collect(ids, graph, (entry) => this.#conversation(entry, graph)));
   }
 
   families(ids: readonly string[]): Promise<Map<string, Family<StoredSession>>> {
-    return this.graph(ids, (graph) =>
+    return this.placed(ids, (graph) =>
       this.collect(ids, graph, (entry) => {
         const found = family(graph, entry, (node) => node.stats?.total ?? null);
         return { ...found, nodes: found.nodes.map((node) => this.stored(node, graph)) };
@@ -109,18 +111,30 @@ export class StateDbStore extends HistoryStore implements SessionStore {
     });
   }
 
-  async list(query: ListQuery, page: PageRequest): Promise<Page<StoredSession>> {
-    const { catalogue, generation } = await this.access.fresh();
+  async list(query: ListQuery, page: PageRequest): Promise<SessionPage> {
+    const { catalogue, generation, isDegraded } = await this.#listed(query);
     if (catalogue === null) {
       const found = await this.job({ kind: 'list', query, page, generation }, 'The list');
-      return mapNodes(found, (node) => ({ ...node, profile: this.profile }));
+      return { ...mapNodes(found, (node) => ({ ...node, profile: this.profile })), isDegraded };
     }
     const found = listPage(catalogue, query, page, generation);
-    return mapNodes(found, (item) => this.stored(item.tip, catalogue));
+    return { ...mapNodes(found, (item) => this.stored(item.tip, catalogue)), isDegraded };
+  }
+
+  /** Without a store the list is that of the files; beside one that can't be read only who asks for files alone gets them. */
+  async #listed({ filter }: ListQuery): Promise<Pick<OpenStore, 'catalogue' | 'generation'> & { readonly isDegraded: boolean }> {
+    try {
+      return { ...(await this.access.fresh()), isDegraded: false };
+    } catch (error) {
+      const files = await this.alone(error);
+      const asksForFiles = filter.origins != null && filter.origins.length > 0 && !filter.origins.includes('STATE_DB');
+      if (files === null || !(files.isWhole || asksForFiles)) throw error;
+      return { catalogue: files.catalogue, generation: FILES_GENERATION, isDegraded: !files.isWhole };
+    }
   }
 
   async totals(query: ListQuery): Promise<ListTotals> {
-    const { catalogue } = await this.access.fresh();
+    const { catalogue } = await this.#listed(query);
     if (catalogue === null) return this.job({ kind: 'totals', query }, 'Counting the list');
     const key = JSON.stringify([query.collapse, query.filter]);
     if (this.#totals.catalogue !== catalogue || this.#totals.version !== catalogue.version || this.#totals.kept.size >= MOST_TOTALS) {
@@ -289,6 +303,7 @@ export class StateDbStore extends HistoryStore implements SessionStore {
 
   close(): void {
     this.access.close();
+    this.closeAlone();
   }
 
   #sessionsEvent(event: StoreEvent): SessionsEvent | null {

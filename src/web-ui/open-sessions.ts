@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { MOST_MESSAGES } from '../claude-code/transcript-lines.ts';
-import { CaduceusError } from '../errors.ts';
+import { CaduceusError, StoreUnreadable } from '../errors.ts';
 import { systemCode } from '../live/journal/open-journal.ts';
 import { type CacheStats, RecentlyUsed } from '../recently-used.ts';
 import type { SessionStore } from '../session-store.ts';
@@ -75,7 +75,7 @@ export class OpenSessions {
   /** In the order of the keys, an error in the place of what can't be opened. A job for all of them unless their files are large. */
   async open(store: SessionStore, keys: readonly OpenKey[]): Promise<(OpenedSession | Error)[]> {
     const isOfStore = keys.some(({ kind }) => kind !== 'CLAUDE_CODE');
-    const stamp = isOfStore ? `${await store.generation()} ${await store.commitStamp()}` : '';
+    const stamp = isOfStore ? await stampOf(store, keys) : '';
     const found = new Map<OpenKey, OpenedSession | Error>();
     const missing: { readonly key: OpenKey; readonly size: number }[] = [];
     for (const key of keys) {
@@ -164,6 +164,17 @@ export class OpenSessions {
       if (systemCode(error) === null) throw error;
       return NO_FILE;
     }
+  }
+}
+
+/** Of the store as it is; of files alone also one that can't be read. */
+async function stampOf(store: SessionStore, keys: readonly OpenKey[]): Promise<string> {
+  try {
+    return `${await store.generation()} ${await store.commitStamp()}`;
+  } catch (error) {
+    const needsStore = keys.some(({ kind, isInStore }) => isInStore || kind === 'ROWS');
+    if (!(error instanceof StoreUnreadable) || needsStore) throw error;
+    return error.health;
   }
 }
 

@@ -33,6 +33,8 @@ export interface ProfileOverlayOptions {
   /** Names of all profiles. Files of a profile that is not there belong to the root. */
   readonly profiles: () => Promise<readonly string[]>;
   readonly onError: (error: unknown) => void;
+  /** Of the files and Claude Code alone: nothing is known of any store, so that nothing is judged by it. */
+  readonly isAlone?: boolean;
   /** A composition that took longer is not made again at once. */
   readonly quickMs?: number;
 }
@@ -340,7 +342,7 @@ export class ProfileOverlay implements EntryOverlay {
     const { profile } = this.#options;
     return {
       sidecars: sidecars.map((row) => (isSameProfile(row.profile, profile) ? listRowOf(row) : { ...listRowOf(row), profile })),
-      stores: [{ store, context: this.#contextOf(facts, basis), gateway: basis.gateway }],
+      stores: this.#options.isAlone === true ? [] : [{ store, context: this.#contextOf(facts, basis), gateway: basis.gateway }],
       claude: [...claude.values()].map((row) => claudeListRow(row, null)),
       tombstones: { deleted: facts.deleted, zeroMessages: facts.zeroMessages },
       live: { streams: new Set(), attention: new Set() },

@@ -2,7 +2,9 @@
  * Opens sessions whose messages are in files: reads the file and the rows, puts them together (`spec/webui-transcript.md` 17), and gives
  * plain values. For a process where nothing else waits: a file of tens of megabytes takes seconds.
  */
+
 import { createHash } from 'node:crypto';
+import { StoreUnreadable } from '../../errors.ts';
 import { patiently, type StoreConnection } from '../../state-db/connection.ts';
 import type { DataWarning } from '../../state-db/decode.ts';
 import type { MessageRecord } from '../../state-db/message-row.ts';
@@ -16,7 +18,7 @@ import type { RowDecision } from './merge-decision.ts';
 import { type MessageFacts, messageFacts } from './message-facts.ts';
 import { type ReconciledTranscript, reconcile, type TranscriptSource } from './reconcile.ts';
 import { rowsOfMessages } from './row-matches.ts';
-import { readRows, rowsOf, type SessionRows } from './session-rows.ts';
+import { noRows, readRows, rowsOf, type SessionRows } from './session-rows.ts';
 import { DAMAGED, type Instead, instead, toWarning } from './transcript-warnings.ts';
 import { isMessage, payloadOf } from './values.ts';
 
@@ -88,7 +90,7 @@ export async function openTranscripts(
   requests: readonly OpenRequest[],
 ): Promise<OpenAnswer[]> {
   const signatures = await Promise.all(requests.map((request) => signatureNow(sessionsDir, request)));
-  const rows = await patiently(() => readRows(connect(), requests.filter(readsLiveRows)));
+  const rows = await liveRows(connect, requests);
   const answers: (OpenAnswer | StoreDisplay)[] = [];
   const files = new LastSidecar(sessionsDir);
   // Several views of one session are together, so that its file is read once.
@@ -116,6 +118,18 @@ async function signatureNow(sessionsDir: string, { hasFile, sessionIds }: OpenRe
   } catch (error) {
     if (error instanceof SidecarUnreadable) return null;
     throw error;
+  }
+}
+
+/** Files of sessions that are not in the store can be read also while it can't. */
+async function liveRows(connect: () => StoreConnection, requests: readonly OpenRequest[]): Promise<ReadonlyMap<string, SessionRows>> {
+  const wanted = requests.filter(readsLiveRows);
+  try {
+    return await patiently(() => readRows(connect(), wanted));
+  } catch (error) {
+    const needsStore = requests.some(({ hasFile, isInStore }) => isInStore || !hasFile);
+    if (!(error instanceof StoreUnreadable) || needsStore) throw error;
+    return noRows(wanted);
   }
 }
 

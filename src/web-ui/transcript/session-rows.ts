@@ -48,6 +48,11 @@ export function readRows(connection: StoreReading, requests: readonly RowsReques
 
 const NO_ROWS: SessionRows = { state: { messages: [], rowIds: [], revision: null, degraded: false, truncated: false }, records: [] };
 
+/** Of sessions that have none. */
+export function noRows(requests: readonly RowsRequest[]): Map<string, SessionRows> {
+  return new Map(requests.flatMap(({ sessionIds }) => sessionIds.map((id) => [id, NO_ROWS] as const)));
+}
+
 /** The rows of a request, those of several segments in their order; null: too many. */
 export function rowsOf(rows: ReadonlyMap<string, SessionRows>, { sessionIds, largest }: RowsRequest): SessionRows | null {
   const found = sessionIds.map((id) => rows.get(id));
