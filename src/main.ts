@@ -273,7 +273,7 @@ interface Demo {
   readonly stop: () => void;
 }
 
-/** The demo home when it was asked for, or when the machine has no store of its own; with a turn that plays in another process. */
+/** The demo home when it was asked for, or when the machine has neither a store nor a Web UI of its own; with a turn that plays in another process. */
 async function startDemo(config: Config): Promise<Demo | null> {
   if (!config.demo && (await hasStore(config))) return null;
   const [{ ensureDemoHome, webUiDir }, { fork }] = await Promise.all([import('./demo/demo-store.ts'), import('node:child_process')]);
@@ -298,7 +298,8 @@ async function hasStore(config: Config): Promise<boolean> {
     );
   // A home that was named is served as it is, so that a wrong path shows as NOT_FOUND and not as a demo.
   const named = config.home !== SETTINGS.home.fallback(process.env);
-  return named || (await exists(join(root, 'state.db'))) || (await exists(join(root, 'profiles')));
+  const places = [join(root, 'state.db'), join(root, 'profiles'), join(config.webUiDir ?? join(root, 'webui'), 'sessions')];
+  return named || (await Promise.all(places.map(exists))).includes(true);
 }
 
 /** A handler for what goes wrong with a folder or file that a flag names. */

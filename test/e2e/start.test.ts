@@ -1,7 +1,7 @@
 /** The ways in: `npm start` in a checkout, a home that was named, and the demo for a machine without a store. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -10,6 +10,7 @@ import { graphql } from '../generated/gql.ts';
 import type { PlayedSubscription } from '../generated/graphql.ts';
 import { http } from '../support/http.ts';
 import { eventually, type RunningProgram, runCommand, startTestServer, type TestServer } from '../support/server.ts';
+import { sidecarText } from '../support/sidecars.ts';
 import { createSocketClient, subscribe } from '../support/sockets.ts';
 import { buildStore, S, temporaryFolder } from '../support/stores.ts';
 
@@ -109,6 +110,18 @@ describe('a start', () => {
     expect([readdirSync(home), readdirSync(join(home, '.hermes'))]).toEqual([['.hermes'], []]);
     expect(readdirSync(stateDir)).toEqual(['demo']);
   });
+});
+
+it('on a machine that has only a Web UI serves its sessions', async () => {
+  const home = temporaryFolder();
+  const sessionsDir = join(home, '.hermes', 'webui', 'sessions');
+  mkdirSync(sessionsDir, { recursive: true });
+  writeFileSync(join(sessionsDir, 'tea.json'), sidecarText('tea', { title: 'Tea' }, [{ role: 'user', content: 'Hello' }]));
+  const server = runCommand(['serve', '--port', '0', '--state-dir', temporaryFolder(), '--no-auth'], { HOME: home });
+  expect(await post(await firstLine(server), '{ sessions { nodes { title } } }')).toEqual({
+    data: { sessions: { nodes: [{ title: 'Tea' }] } },
+  });
+  await ended(server, 'SIGINT');
 });
 
 describe('the demo', () => {
