@@ -1,6 +1,7 @@
 /**
  * Messages of sessions, and the fields of a message.
  */
+
 import { InvalidInput } from '../src/errors.ts';
 import { type Page, type PageArguments, pageRequest } from '../src/paging.ts';
 import type { MessageScope, MessagesQuery, StoredMessage, StoredSession, StoredTranscript } from '../src/session-store.ts';
@@ -11,6 +12,8 @@ import { parseRowId } from '../src/state-db/messages.ts';
 import { isSummaryCarrier } from '../src/state-db/summary-markers.ts';
 import type { TranscriptView } from '../src/state-db/transcript.ts';
 import type { MessageView } from '../src/state-db/visibility.ts';
+import { wakeupMeta } from '../src/web-ui/recovery/wakeup-meta.ts';
+import type { Fields } from '../src/web-ui/sidecar/coercions.ts';
 import { openedPage } from '../src/web-ui/transcript/opened-list.ts';
 import type { Context } from './context.ts';
 import { fileMessageId, isOfFile, openMessages, openSession } from './opened.ts';
@@ -130,6 +133,11 @@ export function reasoning(row: StoredMessage): string | null {
 }
 
 /** Changes with the columns that a rewrite owns; null where the row can't be rewritten (`spec/state-db.md` 8.5). */
+/** What a prompt tells of a background process that gave it; null for any other message (`spec/webui-sidecars.md` 11.2). */
+export function wakeupOf(row: StoredMessage): Fields | null {
+  return row.role === 'user' ? wakeupMeta(text(row)) : null;
+}
+
 export function rowVersion(row: StoredMessage, _: unknown, ctx: Context): Promise<string | null> | null {
   return row.state === 'LIVE' && row.rowId !== '' ? ctx.loaders(row.profile).rowVersion.load(row.rowId) : null;
 }

@@ -1,13 +1,16 @@
 /**
  * Changes of the Web UI's projects.
  */
+
 import type { OwnedProject } from '../src/web-ui/projects/owned-projects.ts';
-import type { DeletedProject, ProjectResult } from '../src/writing/project-commands.ts';
+import type { SystemProject } from '../src/web-ui/projects/projects-file.ts';
+import type { DeletedProject, ProjectResult, SystemProjectResult } from '../src/writing/project-commands.ts';
 import type { Context } from './context.ts';
 import { isAnswered, requireWebUi, writeFiles } from './file-writes.ts';
 import type { WriteArguments, WritePayload } from './writes.ts';
 
 export type ProjectPayload = ProjectResult & WritePayload;
+export type SystemProjectPayload = SystemProjectResult & WritePayload;
 export type DeletedProjectPayload = DeletedProject & WritePayload;
 
 interface CreateArguments extends WriteArguments {
@@ -18,6 +21,14 @@ interface CreateArguments extends WriteArguments {
 export async function createProject(args: CreateArguments, ctx: Context): Promise<ProjectPayload> {
   if (!isAnswered(ctx, args)) await requireWebUi(ctx);
   return writeFiles(ctx, 'createProject', args, { name: args.name, color: args.color ?? null });
+}
+
+export async function ensureSystemProject(
+  args: WriteArguments & { readonly system: SystemProject },
+  ctx: Context,
+): Promise<SystemProjectPayload> {
+  if (!isAnswered(ctx, args)) await requireWebUi(ctx);
+  return writeFiles(ctx, 'ensureSystemProject', args, { system: args.system });
 }
 
 interface RenameArguments extends CreateArguments {
@@ -37,6 +48,10 @@ export async function deleteProject(args: WriteArguments & { readonly projectId:
 }
 
 /** The project after the change; null after a dry run that would have made it, or when it is gone. */
-export function changedProject(payload: ProjectPayload, _: unknown, ctx: Context): Promise<OwnedProject | null> {
-  return ctx.loaders(payload.profile).project.load(payload.projectId);
+export async function changedProject(
+  payload: ProjectPayload | SystemProjectPayload,
+  _: unknown,
+  ctx: Context,
+): Promise<OwnedProject | null> {
+  return payload.projectId === null ? null : ctx.loaders(payload.profile).project.load(payload.projectId);
 }

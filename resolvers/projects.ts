@@ -5,8 +5,10 @@ import type { StoredSession } from '../src/session-store.ts';
 import type { IndexHealth } from '../src/web-ui/index-file/rebuild-index.ts';
 import { ownSidecars } from '../src/web-ui/own-sidecars.ts';
 import { type OwnedProject, projectsOf } from '../src/web-ui/projects/owned-projects.ts';
+import { hasOverlayStore } from '../src/web-ui/sidecar/save-sidecar.ts';
 import { SidecarUnreadable } from '../src/web-ui/sidecar-file.ts';
-import { describeStore } from '../src/web-ui/store-info.ts';
+import { foldersWithSessions } from '../src/web-ui/store-info.ts';
+import { type StaleFile, staleTemporaryFiles } from '../src/web-ui/temporary-files.ts';
 import type { WebUiFacts } from '../src/web-ui/web-ui-home.ts';
 import type { Context } from './context.ts';
 import { type SessionConnection, sessions } from './sessions.ts';
@@ -71,9 +73,17 @@ export async function storeHint({ facts }: WebUiStore, _: unknown, ctx: Context)
   return `No sessions are in this folder, but beside it are folders with some: ${names.join(', ')}${more}. See that the Web UI's folder is the right one.`;
 }
 
+export async function staleTempFiles(_: WebUiStore, __: unknown, ctx: Context): Promise<StaleFile[]> {
+  return staleTemporaryFiles(ctx.services.webUiHome.sessionsDir);
+}
+
+export function overlayStore(_: WebUiStore, __: unknown, ctx: Context): Promise<boolean> {
+  return hasOverlayStore(ctx.services.webUiHome.sessionsDir);
+}
+
 async function foldersInstead(stateDir: string): Promise<readonly string[]> {
   try {
-    return (await describeStore(stateDir)).emptyStoreHint;
+    return await foldersWithSessions(stateDir);
   } catch (error) {
     if (error instanceof SidecarUnreadable) return [];
     throw error;

@@ -1,7 +1,9 @@
+import { wakeupOf } from '../resolvers/messages.ts';
 import { int32 } from '../resolvers/numbers.ts';
 import type { StoredMessage } from '../src/session-store.ts';
 import type { Interruption, JournalRetry } from '../src/web-ui/interruption.ts';
 import { MOST_ATTEMPTS } from '../src/web-ui/recovery/markers.ts';
+import { type Fields, word } from '../src/web-ui/sidecar/coercions.ts';
 import { type MediaSnapshot, type MessageFacts, type MessageTurn, NO_FACTS } from '../src/web-ui/transcript/message-facts.ts';
 import { builder } from './builder.ts';
 import { LiveUsageType } from './live-snapshot.ts';
@@ -28,6 +30,21 @@ const Turn = builder.objectRef<MessageTurn>('TurnMetadata').implement({
       resolve: ({ statusCard }) => statusCard as never,
     }),
     streamId: t.exposeString('streamId', { nullable: true, description: 'The run that its work log is of.' }),
+  }),
+});
+
+const Wakeup = builder.objectRef<Fields>('MessageWakeup').implement({
+  description: 'What a prompt that a finished background process gave tells of it.',
+  fields: (t) => ({
+    type: t.string({ description: '`completion`: it ended. `watch_match`: its output matched.', resolve: ({ type }) => String(type) }),
+    taskId: t.string({ description: 'The process, by the id that the agent gave it.', resolve: ({ task_id }) => String(task_id) }),
+    command: t.string({ description: 'What ran.', resolve: ({ command }) => String(command) }),
+    exitCode: t.string({
+      nullable: true,
+      description: 'How it ended, as written: mostly a number. Null for a match.',
+      resolve: ({ exit_code: code }) => (code === undefined ? null : String(code)),
+    }),
+    pattern: t.string({ nullable: true, description: 'What matched.', resolve: ({ pattern }) => word(pattern) }),
   }),
 });
 
@@ -117,6 +134,12 @@ builder.objectFields(Message, (t) => ({
     nullable: true,
     description: 'Who submitted it, as written: fork, process_wakeup, ... Null for a person in the browser.',
     resolve: (row) => factsOf(row).source,
+  }),
+  wakeup: t.field({
+    type: Wakeup,
+    nullable: true,
+    description: 'What it tells of a background process; null for any other message.',
+    resolve: wakeupOf,
   }),
   interruption: t.field({
     type: InterruptionType,

@@ -42,6 +42,43 @@ mutation('createProject', {
   resolve: resolve.createProject,
 });
 
+const SystemProjectEnum = builder.enumType('SystemProject', {
+  description: 'Projects that the Web UI makes itself.',
+  values: {
+    CRON: { description: '`Cron Jobs`: only in profiles that have a project of their own.' },
+    WEBHOOK: { description: '`Webhooks`.' },
+  } as const,
+});
+
+mutation('ensureSystemProject', {
+  description:
+    'Make the project that the Web UI keeps runs of cron, or those of webhooks, in, unless it is there; one of that name without an owner becomes it. Lists never make one.',
+  input: builder.inputType('EnsureSystemProjectInput', {
+    description: 'Which.',
+    fields: (t) => ({
+      system: t.field({ type: SystemProjectEnum, required: true, description: 'Which of them.' }),
+      profile: profileField(t),
+      dryRun: dryRunField(t),
+      clientMutationId: clientMutationIdField(t),
+    }),
+  }),
+  payload: builder.objectRef<resolve.SystemProjectPayload>('EnsureSystemProjectPayload').implement({
+    description: 'What became of it.',
+    fields: (t) => ({
+      ...payloadFields(t),
+      changed: t.exposeBoolean('changed', { description: 'It was, or would be, made, or given its owner.' }),
+      project: t.field({
+        type: Project,
+        nullable: true,
+        description: 'The project as it is now; null where there is to be none, and after a dry run that would have made it.',
+        resolve: resolve.changedProject,
+      }),
+    }),
+  }),
+  refusals: REFUSALS,
+  resolve: resolve.ensureSystemProject,
+});
+
 mutation('renameProject', {
   description: 'Give a project of the profile another name, and another colour.',
   input: builder.inputType('RenameProjectInput', {

@@ -4,6 +4,7 @@ import { builder, pageComplexity } from './builder.ts';
 import { Node, nodeId } from './node.ts';
 import { PAGE_DOCS } from './paging.ts';
 import { Session, SessionConnection } from './session.ts';
+import { StaleFileType } from './upkeep.ts';
 import { Profile } from './store.ts';
 
 export const Project = builder.objectRef<OwnedProject>('Project').implement({
@@ -62,6 +63,18 @@ const WebUiStore = builder.objectRef<resolve.WebUiStore>('WebUiStore').implement
     ignoredFiles: t.stringList({
       description: 'Names that look like session files and are none.',
       resolve: ({ facts }) => [...facts.sidecars.ignoredFiles],
+    }),
+    staleTempFiles: t.field({
+      type: [StaleFileType],
+      description:
+        'Temporary files that writers left behind, more than an hour old; `cleanStaleTempFiles` removes those that are not of restores.',
+      complexity: 5,
+      resolve: resolve.staleTempFiles,
+    }),
+    overlayStore: t.boolean({
+      description: 'The Web UI keeps sessions in a database of its own: files may be old copies, and are not written to.',
+      complexity: 5,
+      resolve: resolve.overlayStore,
     }),
     deletedSessionIds: t.stringList({
       description: 'Sessions that its list of deleted ones names.',

@@ -41,7 +41,7 @@ mutation('rebuildSessionIndex', {
   resolve: resolve.rebuildSessionIndex,
 });
 
-const StaleFileType = builder.objectRef<StaleFile>('StaleTempFile').implement({
+export const StaleFileType = builder.objectRef<StaleFile>('StaleTempFile').implement({
   description: 'A temporary file that a writer left behind.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),

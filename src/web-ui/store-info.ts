@@ -1,5 +1,5 @@
 /**
- * Where the Web UI's files are and how they look as a whole (`spec/webui-sidecars.md` 1.1, 1.4, 15).
+ * Whether another folder than the named one may be the Web UI's (`spec/webui-sidecars.md` 1.1).
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -7,38 +7,16 @@ import { systemCode } from '../live/journal/open-journal.ts';
 import { trimSpace } from '../state-db/whitespace.ts';
 import { indexPath } from './index-file/index-file.ts';
 import { listSidecars } from './sidecar/list-sidecars.ts';
-import { hasOverlayStore } from './sidecar/save-sidecar.ts';
-import { type StaleFile, staleTemporaryFiles } from './temporary-files.ts';
-
-export interface WebUiStoreInfo {
-  readonly stateDir: string;
-  readonly sessionsDir: string;
-  readonly sessions: number;
-  readonly ignoredFiles: readonly string[];
-  readonly staleTempFiles: readonly StaleFile[];
-  /** Sessions may live in a database of the Web UI's own; the files are not written to. */
-  readonly overlayStore: boolean;
-  /** Names of folders beside this one that hold sessions while this one holds none: the wrong one may be in use. */
-  readonly emptyStoreHint: readonly string[];
-}
 
 const SESSIONS = 'sessions';
 const EMPTY_INDEX = new Set(['', '{}', '[]', 'null']);
 
-/** Throws `SidecarUnreadable`. */
-export async function describeStore(stateDir: string): Promise<WebUiStoreInfo> {
+/** Names of folders beside this one that hold sessions while this one holds none. Throws `SidecarUnreadable`. */
+export async function foldersWithSessions(stateDir: string): Promise<string[]> {
   const sessionsDir = join(stateDir, SESSIONS);
   const { ids, ignoredFiles } = await listSidecars(sessionsDir);
   const isEmpty = ids.length === 0 && ignoredFiles.length === 0 && (await isIndexEmpty(sessionsDir));
-  return {
-    stateDir,
-    sessionsDir,
-    sessions: ids.length,
-    ignoredFiles,
-    staleTempFiles: await staleTemporaryFiles(sessionsDir),
-    overlayStore: await hasOverlayStore(sessionsDir),
-    emptyStoreHint: isEmpty ? await siblingsWithSessions(stateDir) : [],
-  };
+  return isEmpty ? siblingsWithSessions(stateDir) : [];
 }
 
 async function isIndexEmpty(sessionsDir: string): Promise<boolean> {

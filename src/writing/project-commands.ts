@@ -6,12 +6,16 @@ import { withOwners } from '../web-ui/projects/project-sessions.ts';
 import {
   createProject,
   deleteProject,
+  ensureSystemProject,
+  findSystemProject,
   isSameProfile,
   migrateProjects,
   newProjectId,
   type Project,
   readProjects,
   renameProject,
+  type SystemProject,
+  systemProjectNeeds,
 } from '../web-ui/projects/projects-file.ts';
 import { word } from '../web-ui/sidecar/coercions.ts';
 import { listSidecars } from '../web-ui/sidecar/list-sidecars.ts';
@@ -39,6 +43,12 @@ export interface ProjectResult {
   readonly changed: boolean;
 }
 
+/** `projectId` is null where there is to be none, and after a dry run that would have made it. */
+export interface SystemProjectResult {
+  readonly projectId: string | null;
+  readonly changed: boolean;
+}
+
 export interface DeletedProject {
   readonly projectId: string;
   readonly name: string;
@@ -62,6 +72,18 @@ export const PROJECT_COMMANDS = {
       return result;
     },
     wasMade: async (host, { projectId }) => (await readProjects(host.webUiDir)).projects.some(({ id }) => id === projectId),
+  }),
+
+  ensureSystemProject: fileCommand<{ readonly system: SystemProject }, SystemProjectResult>('ensureSystemProject', {
+    work: async (host, { system }, dryRun) => {
+      const projects = await readable(host);
+      const needs = systemProjectNeeds(projects, system, host.profile);
+      const changed = needs === 'NEW' || needs === 'OWNER';
+      const project = dryRun
+        ? findSystemProject(projects, system, host.profile)
+        : await repeatedly(false, () => ensureSystemProject(host.webUiDir, system, host.profile, host.now()));
+      return { projectId: project?.id ?? null, changed };
+    },
   }),
 
   renameProject: fileCommand<RenameProjectInput, ProjectResult>('renameProject', {

@@ -1,5 +1,5 @@
 /** What the Web UI's files tell through the graph: projects, the folder, and what the file of a session says. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { credentialFingerprint } from '../../src/web-ui/credential-fingerprint.ts';
@@ -201,4 +201,39 @@ it('C23, C28: what a file says of its turns, its title and the credentials since
   expect(await sidecarOf('a')).toMatchObject({ wakeupPause: { credentialStateChanged: false } });
   writeFileSync(join(homeFolder, 'auth.json'), '{"pool": []}');
   expect(await sidecarOf('a')).toMatchObject({ wakeupPause: { credentialStateChanged: true } });
+});
+
+it('C1, C27: the folder tells of old temporary files, and of a database that files may be copies of', async () => {
+  const server = await startWebUi({ files: { a: {} } });
+  const ask = '{ profile { webUi { overlayStore staleTempFiles { name } } } }';
+  expect(await server.read(ask)).toEqual({ profile: { webUi: { overlayStore: false, staleTempFiles: [] } } });
+  const old = Date.now() / 1000 - 7200;
+  for (const name of ['a.json.recover.tmp', 'a.tmp.1.2', 'b.tmp.1.2']) {
+    writeFileSync(join(server.sessionsDir, name), '');
+    if (!name.startsWith('b')) utimesSync(join(server.sessionsDir, name), old, old);
+  }
+  writeFileSync(join(server.sessionsDir, '_sessions.sqlite3'), '');
+  expect(await server.read(ask)).toEqual({
+    profile: { webUi: { overlayStore: true, staleTempFiles: [{ name: 'a.json.recover.tmp' }, { name: 'a.tmp.1.2' }] } },
+  });
+});
+
+it('C21: a prompt that a background process gave tells of it, in a file and in the store', async () => {
+  const ended = '[IMPORTANT: Background process p1 completed (exit_code=3).\nCommand: make tea\nOutput:\nhot';
+  const matched = '[IMPORTANT: Background process p2 matched watch pattern "ready".\nCommand: tail -f log\nMatched output:\nready';
+  const server = await startWebUi({
+    rows: [S('stored'), M('stored', { content: ended })],
+    files: {
+      filed: sidecarText('filed', { title: 'Filed' }, [
+        { role: 'user', content: matched },
+        { role: 'assistant', content: matched },
+      ]),
+    },
+  });
+  const ask = (id: string) =>
+    server.read(`{ session(sessionId: "${id}") { messages { nodes { wakeup { type taskId command exitCode pattern } } } } }`);
+  const completion = { type: 'completion', taskId: 'p1', command: 'make tea', exitCode: '3', pattern: null };
+  expect(await ask('stored')).toEqual({ session: { messages: { nodes: [{ wakeup: completion }] } } });
+  const watch = { type: 'watch_match', taskId: 'p2', command: 'tail -f log', exitCode: null, pattern: 'ready' };
+  expect(await ask('filed')).toEqual({ session: { messages: { nodes: [{ wakeup: watch }, { wakeup: null }] } } });
 });

@@ -2,6 +2,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { M, S } from '../support/stores.ts';
 import { fileFields, mutate, startWebUi, type WebUiServer } from '../support/web-ui-server.ts';
 
 const PROJECTS = [
@@ -49,6 +50,32 @@ describe('projects', () => {
     for (const dryRun of [true, false])
       expect(await mutate(server, 'createProject', { ...input, dryRun })).toMatchObject({ code, settled: true });
     expect(projectsText(server)).toBe(before);
+  });
+
+  it('T41, T42: of the system are made when that is asked for, once, and never by a list', async () => {
+    const rows = [S('cron_a_1', { source: 'cron' }), M('cron_a_1'), S('hook', { source: 'webhook' }), M('hook')];
+    const server = await startWebUi({ rows, projects: [] });
+    const ensure = (system: string, more = {}) =>
+      mutate(server, 'ensureSystemProject', { system, ...more }, 'changed project { name color isSystem }');
+    await server.read('{ sessions(filter: { includeBackground: true }) { totalCount } projects { name } }');
+    expect(JSON.parse(projectsText(server))).toEqual([]);
+    // The profile has no project of its own yet.
+    expect(await ensure('CRON')).toMatchObject({ changed: false, project: null });
+    expect(await ensure('WEBHOOK', { dryRun: true })).toMatchObject({ changed: true, project: null });
+    expect(JSON.parse(projectsText(server))).toEqual([]);
+    const hooks = { name: 'Webhooks', color: '#0ea5e9', isSystem: true };
+    expect(await ensure('WEBHOOK')).toMatchObject({ changed: true, project: hooks });
+    expect(await ensure('CRON')).toMatchObject({ changed: false, project: null });
+    await mutate(server, 'createProject', { name: 'Mine' });
+    expect(await ensure('CRON')).toMatchObject({ changed: true, project: { name: 'Cron Jobs', color: '#6366f1', isSystem: true } });
+    expect(await ensure('CRON')).toMatchObject({ changed: false, project: { name: 'Cron Jobs' } });
+    expect((JSON.parse(projectsText(server)) as { name: string }[]).map(({ name }) => name)).toEqual(['Webhooks', 'Mine', 'Cron Jobs']);
+    const shown = await server.read<{ sessions: { nodes: object[] } }, object>(
+      '{ sessions(filter: { includeBackground: true }) { nodes { sessionId project { name } } } }',
+    );
+    expect(shown.sessions.nodes).toContainEqual({ sessionId: 'hook', project: { name: 'Webhooks' } });
+    writeFileSync(join(server.webUiDir, 'projects.json'), '{broken');
+    expect(await ensure('WEBHOOK')).toMatchObject({ code: 'PROJECTS_UNREADABLE' });
   });
 
   it('are renamed by their owner alone', async () => {

@@ -112,7 +112,19 @@ export function findSystemProject(projects: readonly Project[], system: SystemPr
   );
 }
 
-/** Finds or makes it; null where the profile has no project of its own and so gets none for cron (13.3). Throws as `createProject`. */
+/** What it takes to have it: nothing, an owner for the one that is there, or a new one; NONE: cron gets none where the profile has no project of its own. */
+export function systemProjectNeeds(
+  projects: readonly Project[],
+  system: SystemProject,
+  profile: string | null,
+): 'NOTHING' | 'OWNER' | 'NEW' | 'NONE' {
+  const found = findSystemProject(projects, system, profile);
+  if (found !== null) return found.profile === null ? 'OWNER' : 'NOTHING';
+  const hasOwn = projects.some((p) => p.system === null && p.profile !== null && isSameProfile(p.profile, profile));
+  return system === 'CRON' && !hasOwn ? 'NONE' : 'NEW';
+}
+
+/** Finds or makes it; null where there is to be none (13.3). Throws as `createProject`. */
 export async function ensureSystemProject(
   stateDir: string,
   system: SystemProject,
@@ -120,10 +132,9 @@ export async function ensureSystemProject(
   now = Date.now() / 1000,
 ): Promise<Project | null> {
   const { projects } = await readProjects(stateDir);
-  const found = findSystemProject(projects, system, profile);
-  if (found !== null && found.profile !== null) return found;
-  const hasOwn = projects.some((p) => p.system === null && p.profile !== null && isSameProfile(p.profile, profile));
-  if (found === null && system === 'CRON' && !hasOwn) return null;
+  const needs = systemProjectNeeds(projects, system, profile);
+  if (needs === 'NONE') return null;
+  if (needs === 'NOTHING') return findSystemProject(projects, system, profile);
   const { name, color } = SYSTEM_PROJECTS[system];
   return changeEntries(stateDir, (entries) => {
     const present = findSystemProject(entries.flatMap(projectOf), system, profile);
