@@ -60,13 +60,3 @@ export function parseListSettings(text: string | null): ListSettings {
 function isWhole(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value);
 }
-
-const INTERACTIVE_WINDOW = 20;
-const LARGEST_WINDOW = 200;
-
-/** 7.3: `HERMES_WEBUI_VISIBLE_SESSION_LIMIT`: how many conversations a list takes from a store. */
-export function interactiveWindow(env: Readonly<Record<string, string | undefined>>): number {
-  const text = env.HERMES_WEBUI_VISIBLE_SESSION_LIMIT?.trim() ?? '';
-  const wanted = /^\d+$/.test(text) ? Number(text) : 0;
-  return wanted > 0 ? Math.min(wanted, LARGEST_WINDOW) : INTERACTIVE_WINDOW;
-}

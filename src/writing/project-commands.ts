@@ -2,7 +2,6 @@
  * Commands on the Web UI's projects (`spec/webui-listing.md` 13).
  */
 import { readIndex } from '../web-ui/index-file/index-file.ts';
-import { withOwners } from '../web-ui/projects/project-sessions.ts';
 import {
   createProject,
   deleteProject,
@@ -16,6 +15,7 @@ import {
   renameProject,
   type SystemProject,
   systemProjectNeeds,
+  withOwners,
 } from '../web-ui/projects/projects-file.ts';
 import { word } from '../web-ui/sidecar/coercions.ts';
 import { listSidecars } from '../web-ui/sidecar/list-sidecars.ts';

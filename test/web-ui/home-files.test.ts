@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { parseCronJobNames, readCronJobNames } from '../../src/web-ui/cron-jobs.ts';
 import { parseGatewaySessions, readGatewaySessions } from '../../src/web-ui/gateway-sessions.ts';
 import { effectiveDefaultModel, lastWorkspace, sessionModel, wantsWorktree } from '../../src/web-ui/session-defaults.ts';
-import { interactiveWindow, parseListSettings, readListSettings } from '../../src/web-ui/settings-file.ts';
+import { parseListSettings, readListSettings } from '../../src/web-ui/settings-file.ts';
 import { temporaryFolder } from '../support/stores.ts';
 
 let home: string;
@@ -32,11 +32,6 @@ describe('settings', () => {
     expect(parseListSettings(text)).toMatchObject({ showCli: false, showCron: true, pinnedLimit: 3, sourceFilter: null, damaged: false });
     expect(parseListSettings('{"pinned_sessions_limit": 99}').pinnedLimit).toBe(99);
     expect(['', '[]', '{"a"'].map((damaged) => parseListSettings(damaged).damaged)).toEqual([true, true, true]);
-  });
-
-  it('limit the window to 1 to 200', () => {
-    const of = (text?: string) => interactiveWindow({ HERMES_WEBUI_VISIBLE_SESSION_LIMIT: text });
-    expect([undefined, '7', '500', '0', '-3', '1.5', 'x'].map(of)).toEqual([20, 7, 200, 20, 20, 20, 20]);
   });
 });
 

@@ -42,12 +42,6 @@ export function isOwnSource(name: string | null): boolean {
   return OWN.has(fold(name));
 }
 
-/** A fork only reads its source: cron runs may be forked although nothing may be written to them. */
-export function isForkable(row: SourceFields & Pick<ListRow, 'readOnly'>, storeSource: string | null): boolean {
-  const names = [row.sourceTag, row.rawSource, row.sessionSource, storeSource].map(fold);
-  return names.includes('cron') || claimable(row, storeSource).ok;
-}
-
 /** Where a claimed session works: as listed, else where the agent worked, else where the profile did last. */
 export function claimedWorkspace(listed: string | null, cwd: string | null, last: string | null): string | null {
   return [listed, cwd, last].find((path) => !isBlank(path)) ?? null;

@@ -218,15 +218,3 @@ function referencesOf(rows: readonly ListedRow[], shown: readonly ListedRow[]): 
   }
   return [...found];
 }
-
-/** 9.1: one page of the archived rows, with all others; at most 2,000 rows from an offset of at most 200,000. */
-export function pageArchived(rows: readonly ListedRow[], limit: number | null, offset = 0): ListedRow[] {
-  const most = limit === null ? Number.POSITIVE_INFINITY : Math.min(Math.max(limit, 0), 2000);
-  const from = Math.min(Math.max(offset, 0), 200_000);
-  let seen = 0;
-  return rows.filter((row) => {
-    if (!row.archived) return true;
-    const at = seen++;
-    return at >= from && at < from + most;
-  });
-}

@@ -4,7 +4,6 @@ import { isBlank } from './list-row.ts';
 
 export const UNTITLED = 'Untitled';
 const LONGEST_DERIVED = 64;
-const LONGEST_RENAMED = 80;
 const ATTACHMENTS = /\n\n\[Attached files: [^\]]+\]$/;
 
 /** 12.1: a title from the first user message with text; the fallback when there is none. */
@@ -70,7 +69,7 @@ export function cronJobName(sessionId: string, jobNames: ReadonlyMap<string, str
   return namedJob(sessionId, jobNames)?.name ?? null;
 }
 
-export function namedJob(sessionId: string, jobNames: ReadonlyMap<string, string>): { readonly id: string; readonly name: string } | null {
+function namedJob(sessionId: string, jobNames: ReadonlyMap<string, string>): { readonly id: string; readonly name: string } | null {
   const parts = sessionId.split('_');
   if (parts[0] !== 'cron') return null;
   for (let end = parts.length - 1; end > 1; end--) {
@@ -79,10 +78,4 @@ export function namedJob(sessionId: string, jobNames: ReadonlyMap<string, string
     if (name !== undefined && RUN_STAMP.test(parts.slice(end).join('_'))) return isBlank(name) ? null : { id, name };
   }
   return null;
-}
-
-/** 12.5: what a rename stores. */
-export function renamedTitle(requested: string): { readonly title: string; readonly isManual: boolean } {
-  const title = cutCodePoints(requested.trim(), LONGEST_RENAMED) || UNTITLED;
-  return { title, isManual: title.toLowerCase() !== 'untitled' && title.toLowerCase() !== 'new chat' };
 }

@@ -74,6 +74,14 @@ export function ownerOfLegacy(
   return ROOT_PROFILE;
 }
 
+/** The projects with an owner each, as they will be once they are migrated (13.2). `sessions`: in the order of the index. */
+export function withOwners(
+  projects: readonly Project[],
+  sessions: readonly { readonly projectId: string | null; readonly profile: string | null }[],
+): Project[] {
+  return projects.map((project) => (project.profile === null ? { ...project, profile: ownerOfLegacy(project.id, sessions) } : project));
+}
+
 /** Throws `InvalidInput`, `WriteRefused` (PROJECTS_UNREADABLE, CONFLICT, and those of `replaceFile`). `now` in epoch seconds. */
 export async function createProject(
   stateDir: string,

@@ -1,8 +1,8 @@
 /** Titles, and the decisions about claims, imports and workspaces. */
 import { describe, expect, it } from 'vitest';
-import { claimable, claimedWorkspace, isDeletedHere, isForkable } from '../../../src/web-ui/list/claim-policy.ts';
+import { claimable, claimedWorkspace, isDeletedHere } from '../../../src/web-ui/list/claim-policy.ts';
 import { sidecarRow } from '../../../src/web-ui/list/list-row.ts';
-import { renamedTitle, shownTitle, titleFromMessages } from '../../../src/web-ui/list/list-titles.ts';
+import { shownTitle, titleFromMessages } from '../../../src/web-ui/list/list-titles.ts';
 import { bindWorkspace, isTrustedPath } from '../../../src/web-ui/list/workspace-binding.ts';
 
 describe('a title from messages', () => {
@@ -40,13 +40,6 @@ describe('a title from messages', () => {
     expect(shownTitle({ displayTitle: ' ', title: 'a\n\n[Attached files: b]' })).toBe('a');
     expect(shownTitle({ displayTitle: null, title: '  ' })).toBe('Untitled');
   });
-  it('of a rename is trimmed, cut at 80, and manual unless it is a default', () => {
-    expect(renamedTitle(`  ${'é'.repeat(90)} `)).toEqual({ title: 'é'.repeat(80), isManual: true });
-    expect([' ', 'New Chat'].map(renamedTitle)).toEqual([
-      { title: 'Untitled', isManual: false },
-      { title: 'New Chat', isManual: false },
-    ]);
-  });
 });
 
 describe('a claim', () => {
@@ -71,11 +64,6 @@ describe('a claim', () => {
     expect(isDeletedHere(null, true, 'webui')).toBe(true);
     expect(isDeletedHere(null, true, 'cli')).toBe(false);
     expect(isDeletedHere(webui, true, 'subagent')).toBe(false);
-  });
-
-  it('is not needed for a fork of a cron run', () => {
-    expect(isForkable(sidecarRow({ id: 'a', sourceTag: 'cron', readOnly: true }), null)).toBe(true);
-    expect(isForkable(sidecarRow({ id: 'a', sourceTag: 'slack' }), null)).toBe(false);
   });
 
   it('works where the session is listed, worked, or the profile worked last', () => {

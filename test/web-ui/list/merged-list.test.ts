@@ -1,8 +1,7 @@
 /** Stages D to F: what stores add to the list, and what is hidden of it. */
 import { describe, expect, it } from 'vitest';
-import { composeList, type ListRequest, pageArchived } from '../../../src/web-ui/list/compose-list.ts';
+import { composeList, type ListRequest } from '../../../src/web-ui/list/compose-list.ts';
 import { type ListRow, sidecarRow } from '../../../src/web-ui/list/list-row.ts';
-import { overlayLive, runningCronJob } from '../../../src/web-ui/list/live-overlay.ts';
 import { pruneDecision } from '../../../src/web-ui/list/presence.ts';
 import { familyOf, normaliseSource } from '../../../src/web-ui/list/source-class.ts';
 import { NO_CONTEXT, normaliseFilter } from '../../../src/web-ui/list/store-projection.ts';
@@ -264,32 +263,6 @@ describe('rows of files and of the store', () => {
     ];
     const list = compose({ sidecars: files, store: null }, { includeArchived: true });
     expect(list.counts.otherProfiles).toBe(1);
-    expect(pageArchived(list.shown, 1, 1).map(({ id }) => id)).toEqual(['a', 'y']);
     expect(compose({ sidecars: files, store: null }, { rootAliases: new Set(['work']) }).shown.map(({ id }) => id)).toEqual(['a', 'o']);
-  });
-});
-
-describe('what runs', () => {
-  it('moves the times of a row forward only', () => {
-    const live = { activeStreamId: 's', hasPending: true, pendingStartedAt: 60, updatedAt: 5, lastMessageAt: 20 };
-    expect(overlayLive(row('a'), live)).toMatchObject({
-      activeStreamId: 's',
-      hasPending: true,
-      pendingStartedAt: 60,
-      updatedAt: 10,
-      lastMessageAt: 20,
-    });
-  });
-
-  it('is told of cron runs by the longest job id and an exact stamp', () => {
-    const running = new Map([
-      ['a', 100],
-      ['a_b', 100],
-    ]);
-    const job = (id: string, createdAt = 100) => runningCronJob({ id, createdAt }, running);
-    expect(job('cron_a_b_20260801_101112')).toBe('a_b');
-    expect(job('cron_a_20260801_101112')).toBe('a');
-    expect(job('cron_a_20260801_1011')).toBeNull();
-    expect(job('cron_a_20260801_101112', 99)).toBeNull();
   });
 });
