@@ -4,8 +4,8 @@ import { builder, pageComplexity } from './builder.ts';
 import { Node, nodeId } from './node.ts';
 import { PAGE_DOCS } from './paging.ts';
 import { Session, SessionConnection } from './session.ts';
-import { StaleFileType } from './upkeep.ts';
 import { Profile } from './store.ts';
+import { StaleFileType } from './upkeep.ts';
 
 export const Project = builder.objectRef<OwnedProject>('Project').implement({
   description: 'A project of the Web UI: a label for sessions.',
