@@ -3,7 +3,6 @@
  */
 
 import { pinQuota } from '../src/web-ui/list/pin-quota.ts';
-import { fold, isSubagent } from '../src/web-ui/list/source-class.ts';
 import { ownProfile, ownSidecars } from '../src/web-ui/own-sidecars.ts';
 import type { SidecarRow } from '../src/web-ui/sidecar/sidecar-row.ts';
 import { WriteRefused } from '../src/write-refused.ts';
@@ -58,15 +57,6 @@ export async function requireFile(ctx: Context, profile: string, sessionId: stri
   if (stored === null) throw new WriteRefused('NOT_FOUND');
   if (unlessGone(stored) === null) throw new WriteRefused('NOT_FOUND', 'It was deleted in the Web UI.', { details: { reason: 'DELETED' } });
   throw new WriteRefused('SIDECAR_MISSING', '', { details: { materialisable: await sidecarMissing(stored, undefined, ctx) } });
-}
-
-/** As `requireFile`; SESSION_READ_ONLY for a run of a sub-agent, which can only be looked at (`spec/webui-listing.md` 13.5). */
-export async function requireOwnFile(ctx: Context, profile: string, sessionId: string): Promise<SidecarRow> {
-  const row = await requireFile(ctx, profile, sessionId);
-  const stored = await ctx.loaders(profile).session.load(sessionId);
-  if (isSubagent(row) || fold(stored?.source) === 'subagent')
-    throw new WriteRefused('SESSION_READ_ONLY', 'It is a run of a sub-agent, which can only be looked at.');
-  return row;
 }
 
 /** Throws NOT_FOUND for a project that is not the profile's. */

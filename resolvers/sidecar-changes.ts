@@ -9,16 +9,7 @@ import type { ImportedSession } from '../src/writing/import-session.ts';
 import type { RecoveredWorkspace } from '../src/writing/recover-workspace.ts';
 import type { FileResult } from '../src/writing/sidecar-commands.ts';
 import type { Context } from './context.ts';
-import {
-  filesOf,
-  isAnswered,
-  requireFile,
-  requireOwnFile,
-  requirePinQuota,
-  requireProject,
-  requireWebUi,
-  writeFiles,
-} from './file-writes.ts';
+import { filesOf, isAnswered, requireFile, requirePinQuota, requireProject, requireWebUi, writeFiles } from './file-writes.ts';
 import type { WriteArguments, WritePayload } from './writes.ts';
 
 type Maybe<T> = T | null | undefined;
@@ -44,7 +35,7 @@ export async function updateSession(args: UpdateArguments, ctx: Context): Promis
   const { sessionId } = args;
   const { profile } = await ctx.store(args.profile);
   if (!isAnswered(ctx, args)) {
-    await requireOwnFile(ctx, profile, sessionId);
+    await requireFile(ctx, profile, sessionId);
     if (args.projectId) await requireProject(ctx, profile, args.projectId);
     if (args.pinned === true) await requirePinQuota(ctx, profile, sessionId);
   }
@@ -58,7 +49,7 @@ interface MoveArguments extends FileArguments {
 export async function moveSession(args: MoveArguments, ctx: Context): Promise<FilePayload> {
   const { profile } = await ctx.store(args.profile);
   if (!isAnswered(ctx, args)) {
-    await requireOwnFile(ctx, profile, args.sessionId);
+    await requireFile(ctx, profile, args.sessionId);
     if (args.projectId) await requireProject(ctx, profile, args.projectId);
   }
   return change(ctx, args, { projectId: args.projectId ?? null });

@@ -3,12 +3,15 @@
  */
 
 import { inspectBackup, type SidecarBackup } from '../web-ui/backup.ts';
+import { fold, isSubagent } from '../web-ui/list/source-class.ts';
+import { word } from '../web-ui/sidecar/coercions.ts';
 import { readMetadata } from '../web-ui/sidecar/read-metadata.ts';
 import { signatureText } from '../web-ui/sidecar/read-sidecar.ts';
 import type { SavedSidecar, SaveOptions } from '../web-ui/sidecar/save-sidecar.ts';
 import { clearWakeupPause, persistCollapsedPartials, type SessionChanges, updateSession } from '../web-ui/sidecar/update-session.ts';
 import { type RefusalCode, WriteRefused } from '../write-refused.ts';
-import type { Command } from './command.ts';
+import { asked } from './audited-store.ts';
+import type { Command, CommandHost } from './command.ts';
 import { fileCommand, refusing, repeatedly, sessionsDirOf } from './file-command.ts';
 
 export interface FileInput {
@@ -58,10 +61,21 @@ export const inspectBackups: Command<{ readonly ids: readonly string[] }, readon
   return found;
 };
 
+const SOURCE = 'SELECT source FROM sessions WHERE id = ?';
+
+/** A run of a sub-agent can only be looked at (`spec/webui-listing.md` 13.5). */
+async function refuseDelegate(host: CommandHost, sessionId: string): Promise<void> {
+  const row = await readMetadata(sessionsDirOf(host), sessionId);
+  const source = await asked(host, (store) => word(store.all(SOURCE, [sessionId])[0]?.source), null);
+  if (fold(source) === 'subagent' || (row !== null && isSubagent(row)))
+    throw new WriteRefused('SESSION_READ_ONLY', 'It is a run of a sub-agent, which can only be looked at.');
+}
+
 /** The file alone; a row of the store stays as it is. */
 export const updateSidecar = fileCommand<UpdateInput, FileResult>('updateSession', {
   work: async (host, input, dryRun) => {
     const { sessionId, changes, expected, yieldsToPerson, ifSignature } = input;
+    await refuseDelegate(host, sessionId);
     return repeatedly(ifSignature !== null, async () => {
       const guard = expected === null && !yieldsToPerson ? null : await readMetadata(sessionsDirOf(host), sessionId);
       if (guard !== null && expected !== null && titleOf(guard.title) !== titleOf(expected.title)) throw new WriteRefused('CONFLICT');
