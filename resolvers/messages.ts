@@ -132,12 +132,12 @@ export function reasoning(row: StoredMessage): string | null {
   return row.reasoning || row.reasoningContent || null;
 }
 
-/** Changes with the columns that a rewrite owns; null where the row can't be rewritten (`spec/state-db.md` 8.5). */
 /** What a prompt tells of a background process that gave it; null for any other message (`spec/webui-sidecars.md` 11.2). */
 export function wakeupOf(row: StoredMessage): Fields | null {
   return row.role === 'user' ? wakeupMeta(text(row)) : null;
 }
 
+/** Changes with the columns that a rewrite owns; null where the row can't be rewritten (`spec/state-db.md` 8.5). */
 export function rowVersion(row: StoredMessage, _: unknown, ctx: Context): Promise<string | null> | null {
   return row.state === 'LIVE' && row.rowId !== '' ? ctx.loaders(row.profile).rowVersion.load(row.rowId) : null;
 }
