@@ -6,6 +6,7 @@
 
 import type { EntryOverlay, StoredEntries } from './entry-overlay.ts';
 import {
+  CHAIN_STEPS,
   chain,
   chainMembers,
   chainRoot,
@@ -14,7 +15,6 @@ import {
   isChainEdge,
   isListable,
   type LineageGraph,
-  PARENT_STEPS,
 } from './lineage.ts';
 import type { LineageCollapse, ListClass, ListItem } from './list-item.ts';
 import type { SessionOrder } from './list-order.ts';
@@ -307,6 +307,7 @@ export class Catalogue implements LineageGraph<SessionEntry> {
 
   #classOf(entry: SessionEntry): ListClass {
     const begun = this.#beginOf(entry);
+    if (begun === null) return this.#isInLoop(entry) ? 'ORPHAN' : 'LISTED';
     if (begun !== entry) return this.#classOf(begun);
     const parent = this.#parentOf(entry);
     if (isListable(entry, parent)) return 'LISTED';
@@ -314,16 +315,18 @@ export class Catalogue implements LineageGraph<SessionEntry> {
     return parent === undefined || this.#isInLoop(entry) ? 'ORPHAN' : 'DELEGATE';
   }
 
-  /** Up over segments that go on by the Web UI's rules alone: what stands for them all in its list is of the class of the first. */
-  #beginOf(entry: SessionEntry): SessionEntry {
+  /**
+   * Up over segments that go on by the Web UI's rules alone: what stands for them all in its list is of the class of the first. Null where there are
+   * too many, or they go round.
+   */
+  #beginOf(entry: SessionEntry): SessionEntry | null {
     let current = entry;
-    for (let steps = 0; steps < PARENT_STEPS && current.beside?.isContinuation === true; steps++) {
-      const parent = this.#parentOf(current);
-      if (parent === undefined) break;
+    for (let steps = 0; steps < CHAIN_STEPS; steps++) {
+      const parent = current.beside?.isContinuation === true ? this.#parentOf(current) : undefined;
+      if (parent === undefined) return current;
       current = parent;
     }
-    // More is a loop.
-    return current.beside?.isContinuation === true ? entry : current;
+    return null;
   }
 
   #isInLoop(entry: SessionEntry): boolean {

@@ -55,6 +55,22 @@ describe('a terminal that was closed and gone on with', () => {
     expect((await listed({ rows })).ids).toEqual(['d']);
   });
 
+  it.each([150, 1100])('is one entry after %i times', async (count) => {
+    const rows = Array.from({ length: count }, (_, at) => [
+      S(`s${at}`, {
+        source: 'cli',
+        title: `Part ${at}`,
+        started_at: at,
+        parent_session_id: at === 0 ? null : `s${at - 1}`,
+        ...(at < count - 1 ? { ended_at: at + 1, end_reason: 'cli_close' } : {}),
+      }),
+      M(`s${at}`, { timestamp: at }),
+    ]).flat();
+    const { ids, hiddenCounts } = await listed({ rows });
+    expect(ids).toEqual([`s${count - 1}`]);
+    expect(hiddenCounts).toEqual([{ reason: 'SEGMENT', count: count - 1 }]);
+  });
+
   it('stays a sub-agent where it began as one', async () => {
     const { ids, hiddenCounts } = await listed({
       rows: [
