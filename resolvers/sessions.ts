@@ -46,7 +46,7 @@ export async function sessions(_: unknown, args: SessionsArguments, ctx: Context
     order: args.orderBy ?? 'RECENT_ACTIVITY',
     collapse: args.collapse ?? 'LINEAGE',
   };
-  const stores = args.allProfiles ? await readable(ctx) : [await ctx.store(args.profile)];
+  const stores = args.allProfiles ? await readable(ctx, query) : [await ctx.store(args.profile)];
   const totals = async () => sum(await Promise.all(stores.map((store) => store.totals(query))));
   const hasArchived = query.filter.archived === true || query.filter.includeArchived === true;
   const [only] = stores;
@@ -112,12 +112,12 @@ function sum(parts: readonly ListTotals[]): ListTotals {
   return { visible: total((part) => part.visible), hidden, surfaces };
 }
 
-/** The stores that can be read; one that can't fails only its own part. When none can, the first problem is the answer. */
-async function readable(ctx: Context): Promise<SessionStore[]> {
+/** The stores that have such a list; one that has none fails only its own part. When none can, the first problem is the answer. */
+async function readable(ctx: Context, query: ListQuery): Promise<SessionStore[]> {
   const stores = await ctx.services.profiles.stores();
   const states = await Promise.all(
     stores.map((store) =>
-      store.generation().then(
+      store.listGeneration(query).then(
         () => null,
         (error: unknown) => error,
       ),
@@ -134,7 +134,7 @@ async function readable(ctx: Context): Promise<SessionStore[]> {
  */
 async function mergedPage(stores: readonly SessionStore[], query: ListQuery, page: PageRequest): Promise<SessionPage> {
   const list = `all:${listName(query)}`;
-  const parts = await Promise.all(stores.map(async (store) => ({ store, generation: await store.generation() })));
+  const parts = await Promise.all(stores.map(async (store) => ({ store, generation: await store.listGeneration(query) })));
   const lists = await Promise.all(
     parts.map(async ({ store, generation }) => {
       const own = (cursor: string | null, includes: (profile: string) => boolean) => {

@@ -185,6 +185,8 @@ export interface SessionStore extends SessionHistory {
   families(ids: readonly string[]): Promise<ReadonlyMap<string, Family<StoredSession>>>;
   resolve(reference: string): Promise<Resolution>;
   list(query: ListQuery, page: PageRequest): Promise<SessionPage>;
+  /** What the list's cursors are good for. Throws `StoreUnreadable` where there is no list. */
+  listGeneration(query: ListQuery): Promise<string>;
   totals(query: ListQuery): Promise<ListTotals>;
   previews(ids: readonly string[]): Promise<ReadonlyMap<string, Preview>>;
   details(ids: readonly string[]): Promise<ReadonlyMap<string, SessionDetails>>;

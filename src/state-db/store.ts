@@ -121,6 +121,10 @@ export class StateDbStore extends HistoryStore implements SessionStore {
     return { ...mapNodes(found, (item) => this.stored(item.tip, catalogue)), isDegraded };
   }
 
+  async listGeneration(query: ListQuery): Promise<string> {
+    return (await this.#listed(query)).generation;
+  }
+
   /** Without a store the list is that of the files; beside one that can't be read only who asks for files alone gets them. */
   async #listed({ filter }: ListQuery): Promise<Pick<OpenStore, 'catalogue' | 'generation'> & { readonly isDegraded: boolean }> {
     try {

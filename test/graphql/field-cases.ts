@@ -16,6 +16,7 @@ const LARGE = 'graphql/large.test.ts';
 const WRITING = 'graphql/field-cases-writing.test.ts';
 const CHANGES = 'graphql/field-cases-changes.test.ts';
 const BAD_STORES = 'graphql/field-cases-bad-stores.test.ts';
+const WITHOUT_STORE = 'graphql/web-ui-without-store.test.ts';
 const WEB_UI = 'graphql/field-cases-web-ui.test.ts';
 const RECOVERY = 'graphql/recovery.test.ts';
 const MAINTENANCE = 'graphql/maintenance.test.ts';
@@ -75,10 +76,10 @@ export const FIELD_CASES: readonly (readonly [number: string, FieldCase])[] = [
   ['F50', by(SEARCH)],
   ['F51', by(SEARCH, BAD_STORES, MAINTENANCE)],
   ['F52', by(SEARCH)],
-  ['F53', by(HEALTH, MAINTENANCE)],
+  ['F53', by(HEALTH, MAINTENANCE, WITHOUT_STORE)],
   ['F54', by(DAMAGE, BAD_STORES)],
   ['F55', by(DAMAGE, BAD_STORES, 'live/session-feed-resume.test.ts')],
-  ['F56', by(HEALTH, BAD_STORES)],
+  ['F56', by(HEALTH, BAD_STORES, WITHOUT_STORE)],
   ['F57', by(DAMAGE, 'graphql/fixtures.test.ts')],
   ['F58', by(DAMAGE)],
   ['F59', by(LARGE, CHANGES)],

@@ -1,6 +1,7 @@
 /** F53, F56: files of the Web UI are served while their store is not there, or can't be read. */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { eventually, startInProcess } from '../support/server.ts';
 import { sidecarText } from '../support/sidecars.ts';
@@ -66,6 +67,30 @@ describe('F56: where there is no state.db', () => {
     expect(readdirSync(home)).toEqual(['webui']);
   });
 
+  it('the list of all profiles has the files beside the stores of the others', async () => {
+    const { server, home } = await serve(null);
+    mkdirSync(join(home, 'profiles', 'work'), { recursive: true });
+    copyFileSync(
+      buildStore({ schema: 31, journal: 'delete', rows: [S('stored'), M('stored')] }),
+      join(home, 'profiles', 'work', 'state.db'),
+    );
+    const all = async (page: string) =>
+      (
+        await server.read<{ sessions: { nodes: { sessionId: string }[]; pageInfo: { endCursor: string; hasNextPage: boolean } } }, object>(
+          `{ sessions(allProfiles: true, ${page}) { nodes { sessionId } pageInfo { endCursor hasNextPage } } }`,
+        )
+      ).sessions;
+    const ids = ({ nodes }: { readonly nodes: readonly { readonly sessionId: string }[] }) => nodes.map(({ sessionId }) => sessionId);
+    const whole = await eventually(async () => {
+      const found = await all('first: 10');
+      return found.nodes.length === 3 ? found : undefined;
+    });
+    const first = await all('first: 2');
+    const rest = await all(`first: 2, after: "${first.pageInfo.endCursor}"`);
+    expect([...ids(first), ...ids(rest)]).toEqual(ids(whole));
+    expect(rest.pageInfo.hasNextPage).toBe(false);
+  });
+
   it('a store that comes is in the list, and one that goes leaves the files', async () => {
     const { home, list } = await serve(null);
     expect((await list()).sessions.totalCount).toBe(2);
@@ -78,7 +103,19 @@ describe('F56: where there is no state.db', () => {
   });
 });
 
+/** A sound store whose schema names one table twice. */
+function namedTwice(): Buffer {
+  const path = buildStore({ schema: 31, journal: 'delete', rows: [S('stored'), M('stored')] });
+  const db = new Database(path);
+  db.unsafeMode();
+  db.pragma('writable_schema = ON');
+  db.exec("INSERT INTO sqlite_master SELECT * FROM sqlite_master WHERE name = 'messages_fts'");
+  db.close();
+  return readFileSync(path);
+}
+
 describe.each([
+  ['F53: with a table that is named twice', namedTwice(), 'SCHEMA_MALFORMED'],
   ['F56: (b) empty', Buffer.alloc(0), 'EMPTY'],
   ['F56: (c) text', Buffer.from('no database '.repeat(9000)), 'NOT_A_DATABASE'],
   ['F56: (f) of zeros', Buffer.alloc(100_000), 'NOT_A_DATABASE'],
