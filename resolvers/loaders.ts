@@ -91,15 +91,14 @@ export function createLoaders(store: SessionStore, { webUi, webUiHome, openSessi
     recoveryChild: byKey((ids) => ofFamilies(ids, webUiHome, (families, id) => families.focusedContinuation(id)), null),
     continuation: byKey((ids) => ofFamilies(ids, webUiHome, (families, id) => families.continuation(id)), null),
     workspaceBinding: byKey<WorkspaceBinding, null>(async (ids) => {
-      const found = await Promise.all(ids.map(async (id) => [id, await webUiHome.sidecars.get(id)] as const));
-      const rows = found.flatMap(([id, row]) => (row === null ? [] : [[id, row.workspace] as const]));
-      if (rows.length === 0) return new Map();
-      const stored = [...new Set(rows.map(([, workspace]) => workspace))];
+      const rows = await Promise.all(ids.map((id) => webUiHome.sidecars.get(id)));
+      const stored = [...new Set(rows.flatMap((row) => (row === null ? [] : [row.workspace])))];
       const place = { profile: store.profile, path: store.path };
-      const bindings = await writers.run(place, 'bindWorkspaces', { stored }, { dryRun: true, clientMutationId: null });
+      const envelope = { dryRun: true, clientMutationId: null };
+      const { bindings, withoutFile } = await writers.run(place, 'bindWorkspaces', { stored }, envelope);
       return present(
-        rows.map(([id]) => id),
-        rows.map(([, workspace]) => bindings[stored.indexOf(workspace)] ?? null),
+        ids,
+        rows.map((row) => (row === null ? withoutFile : (bindings[stored.indexOf(row.workspace)] ?? null))),
       );
     }, null),
     journalRetry: byKey<JournalRetry, null>(

@@ -33,7 +33,7 @@ export function claim({ beside }: StoredSession): Claim | null {
   return beside?.claim ?? null;
 }
 
-/** Null without a file of the Web UI. */
+/** Null where no Web UI knows it. */
 export async function workspaceBinding(session: StoredSession, _: unknown, ctx: Context): Promise<WorkspaceBinding | null> {
-  return originsOf(session).includes('WEB_UI') ? ctx.loaders(session.profile).workspaceBinding.load(session.id) : null;
+  return session.beside === null ? null : ctx.loaders(session.profile).workspaceBinding.load(session.id);
 }

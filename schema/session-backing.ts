@@ -84,7 +84,8 @@ builder.objectFields(Session, (t) => ({
   workspaceBinding: t.field({
     type: Binding,
     nullable: true,
-    description: 'The folder of a session of the Web UI, and whether it can be used; null without a file.',
+    description:
+      'The folder of a session in the Web UI, and whether it can be used; of one without a file the last folder of the profile. Null where no Web UI knows it.',
     complexity: 20,
     resolve: resolve.workspaceBinding,
   }),

@@ -15,13 +15,19 @@ export interface BindWorkspacesInput {
   readonly stored: readonly (string | null)[];
 }
 
-/** A binding for each path, in their order. */
-export const bindWorkspaces = fileCommand<BindWorkspacesInput, readonly WorkspaceBinding[]>('bindWorkspaces', {
-  work: (host, { stored }) => bindingsOf(host, stored),
+export interface BoundWorkspaces {
+  /** For each path, in their order. */
+  readonly bindings: readonly WorkspaceBinding[];
+  /** Of a session that has no file: it would work where the profile worked last (17.1). */
+  readonly withoutFile: WorkspaceBinding;
+}
+
+export const bindWorkspaces = fileCommand<BindWorkspacesInput, BoundWorkspaces>('bindWorkspaces', {
+  work: (host, { stored }) => boundWorkspaces(host, stored),
 });
 
 /** The same for other commands. */
-export async function bindingsOf(host: CommandHost, stored: readonly (string | null)[]): Promise<WorkspaceBinding[]> {
+export async function boundWorkspaces(host: CommandHost, stored: readonly (string | null)[]): Promise<BoundWorkspaces> {
   const defaults = await profileDefaults(host);
   const { places } = defaults;
   const terminal = terminalOf(defaults);
@@ -29,9 +35,9 @@ export async function bindingsOf(host: CommandHost, stored: readonly (string | n
   const findingOf = async (path: string | null) =>
     path === null || isBlank(path) ? 'MISSING' : (await findWorkspace(path, places)).finding;
   const lastFinding = await findingOf(last);
-  return Promise.all(
-    stored.map(async (path) => bindWorkspace({ stored: path, finding: await findingOf(path), terminal, last, lastFinding })),
-  );
+  const binding = async (path: string | null) =>
+    bindWorkspace({ stored: path, finding: await findingOf(path), terminal, last, lastFinding });
+  return { bindings: await Promise.all(stored.map(binding)), withoutFile: { ...(await binding(last)), stored: null } };
 }
 
 function terminalOf({ own, places }: ProfileDefaults): TerminalBackend {

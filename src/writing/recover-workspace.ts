@@ -3,7 +3,7 @@
  */
 import { saveMetadata } from '../web-ui/sidecar/save-sidecar.ts';
 import { WriteRefused } from '../write-refused.ts';
-import { bindingsOf } from './bind-workspaces.ts';
+import { boundWorkspaces } from './bind-workspaces.ts';
 import { fileCommand, repeatedly, sessionsDirOf } from './file-command.ts';
 import { type FileResult, told } from './sidecar-commands.ts';
 
@@ -30,7 +30,8 @@ export interface RecoveredWorkspace extends FileResult {
  */
 export const recoverWorkspace = fileCommand<RecoverWorkspaceInput, RecoveredWorkspace>('recoverWorkspace', {
   work: async (host, { sessionId, expected }, dryRun) => {
-    const [binding] = await bindingsOf(host, [expected]);
+    const { bindings } = await boundWorkspaces(host, [expected]);
+    const [binding] = bindings;
     if (binding === undefined) throw new Error('A folder was looked at without an answer.');
     const { state } = binding;
     const workspace = binding.recovered ? binding.resolved : null;

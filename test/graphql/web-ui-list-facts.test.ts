@@ -310,7 +310,11 @@ describe('Session.workspaceBinding', () => {
     expect(await bindingOf(server, 'b')).toMatchObject({ resolved: link, state: 'OK' });
     for (const id of ['c', 'd', 'e'])
       expect(await bindingOf(server, id), id).toMatchObject({ resolved: null, state: 'UNTRUSTED', recovered: false });
-    expect(await bindingOf(server, 'row')).toBeNull();
+    // 17.1: what has no file would work where the profile worked last.
+    const row = { stored: null, resolved: null, state: 'MISSING', recovered: false };
+    expect(await bindingOf(server, 'row')).toEqual(row);
+    writeFileSync(join(server.webUiDir, 'last_workspace.txt'), saved);
+    expect(await bindingOf(server, 'row')).toEqual({ ...row, resolved: saved, state: 'OK' });
   });
 
   it('17.2, 69: the last folder stands in for one that is gone, when it is trusted, and nothing is written', async () => {
