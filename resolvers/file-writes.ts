@@ -2,6 +2,7 @@
  * How mutations reach the Web UI's files: through the process that writes to the store of the profile, and seen by the next read.
  */
 
+import { StoreUnreadable } from '../src/errors.ts';
 import { pinQuota } from '../src/web-ui/list/pin-quota.ts';
 import { ownProfile, ownSidecars } from '../src/web-ui/own-sidecars.ts';
 import type { SidecarRow } from '../src/web-ui/sidecar/sidecar-row.ts';
@@ -74,9 +75,18 @@ export async function requirePinQuota(ctx: Context, profile: string, sessionId: 
   if (facts === null) return;
   const files = ownSidecars(facts.sidecars.rows, profile, await ctx.services.profiles.names());
   const pinned = [...files.values()].filter((row) => row.pinned && !row.archived);
-  const load = (id: string) => ctx.loaders(profile).session.load(id);
+  // Where the store can't be read each file counts for itself.
+  const load = (id: string) => ctx.loaders(profile).session.load(id).catch(noneUnreadable);
   const [session, ...sessions] = await Promise.all([load(sessionId), ...pinned.map(({ id }) => load(id))]);
-  const counted = sessions.flatMap((each) => (each === null || each.beside?.unlisted === 'BACKGROUND' ? [] : [each.conversationId]));
+  const counted = pinned.flatMap(({ id }, at) => {
+    const each = sessions[at] ?? null;
+    return each?.beside?.unlisted === 'BACKGROUND' ? [] : [each?.conversationId ?? id];
+  });
   const { allowed, used, limit } = pinQuota(session?.conversationId ?? sessionId, counted, facts.settings.pinnedLimit);
   if (!allowed) throw new WriteRefused('PIN_LIMIT', '', { details: { pinned: used, limit } });
+}
+
+function noneUnreadable(error: unknown): null {
+  if (error instanceof StoreUnreadable) return null;
+  throw error;
 }

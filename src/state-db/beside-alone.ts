@@ -17,15 +17,12 @@ export function isLasting(health: StoreHealth): boolean {
 /** In cursors, in the place of a store's own generation. */
 export const FILES_GENERATION = 'files';
 
-/** Of every session that is shown like this; a store that is not there has nothing more to say. */
-export function withoutStore(health: StoreHealth): DataWarning | null {
-  if (health === 'NOT_FOUND') return null;
-  return {
-    code: 'STORE_UNREADABLE',
-    field: null,
-    message: "The store can't be read: this is what the session's file says alone. See `Store.problem`.",
-  };
-}
+/** Of every session that is shown like this while there is, or was, a store. */
+export const STORE_UNREADABLE: DataWarning = {
+  code: 'STORE_UNREADABLE',
+  field: null,
+  message: "The store can't be read: this is what the session's file says alone. See `Store.problem`.",
+};
 
 export class BesideAlone {
   readonly #overlay: EntryOverlay;

@@ -205,8 +205,21 @@ export class Catalogue implements LineageGraph<SessionEntry> {
     if (changes.length === 0) return changes;
     this.#version++;
     this.#touchDescendants(moved, touched);
+    this.#touchContinuations(touched);
     this.#rebuildItems(touched);
     return changes;
+  }
+
+  /** What goes on by the Web UI's rules alone is of the class of its first segment. */
+  #touchContinuations(touched: Set<string>): void {
+    const below = [...touched];
+    for (let id = below.pop(); id !== undefined; id = below.pop()) {
+      for (const child of this.#children.get(id) ?? []) {
+        if (touched.has(child) || this.#entries.get(child)?.beside?.isContinuation !== true) continue;
+        touched.add(child);
+        below.push(child);
+      }
+    }
   }
 
   /** A parent pointer that moved can close or open a loop, and that says what everyone below it is. */

@@ -172,6 +172,11 @@ export class StoreAccess {
     };
   }
 
+  /** Since this server runs. */
+  get hasBeenOpen(): boolean {
+    return this.#wasOpen;
+  }
+
   get isSuspended(): boolean {
     return this.#suspensions > 0;
   }

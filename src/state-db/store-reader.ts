@@ -4,7 +4,7 @@
 import { StoreUnreadable } from '../errors.ts';
 import type { JobLimits, JobPool } from '../jobs/pool.ts';
 import type { StoredSession } from '../session-store.ts';
-import { BesideAlone, withoutStore } from './beside-alone.ts';
+import { BesideAlone, STORE_UNREADABLE } from './beside-alone.ts';
 import { familyCatalogue } from './beyond-catalogue.ts';
 import type { Catalogue, PlacedSession } from './catalogue.ts';
 import type { DataWarning } from './decode.ts';
@@ -73,13 +73,15 @@ export class StoreReader {
     this.#alone?.close();
   }
 
-  /** What lies beside a store that this error says can't be read; `isWhole`: there is no store. Null: nothing, or another error. */
+  /** What lies beside a store that this error says can't be read; `isWhole`: there is no store, and never was. Null: nothing, or another error. */
   protected async alone(error: unknown): Promise<{ readonly catalogue: Catalogue; readonly isWhole: boolean } | null> {
     if (!(error instanceof StoreUnreadable) || this.#alone === null) return null;
     const catalogue = await this.#alone.catalogue(error.health);
     if (catalogue === null) return null;
-    this.#withoutStore.set(catalogue, withoutStore(error.health));
-    return { catalogue, isWhole: error.health === 'NOT_FOUND' };
+    // A store that was there and is gone may come back: until then nobody knows what it has.
+    const isWhole = error.health === 'NOT_FOUND' && !this.access.hasBeenOpen;
+    this.#withoutStore.set(catalogue, isWhole ? null : STORE_UNREADABLE);
+    return { catalogue, isWhole };
   }
 
   protected collect<T>(ids: readonly string[], graph: Catalogue, make: (entry: SessionEntry) => T): Map<string, T> {
@@ -104,12 +106,16 @@ export class StoreReader {
   /** A session with its place in the graph; the same object until that or the session changes. */
   protected stored(entry: SessionEntry, graph: Catalogue): StoredSession {
     const placed = graph.placed(entry);
+    if (this.#withoutStore.has(graph)) return this.#storedAlone(placed, this.#withoutStore.get(graph) ?? null);
     const known = this.#sessions.get(placed);
     if (known !== undefined) return known;
-    const warning = this.#withoutStore.get(graph) ?? null;
-    const warnings = warning === null ? placed.warnings : [...placed.warnings, warning];
-    const stored = { ...placed, profile: this.profile, warnings };
+    const stored = { ...placed, profile: this.profile };
     this.#sessions.set(placed, stored);
     return stored;
+  }
+
+  /** What is wrong with the store can be another thing the next time. */
+  #storedAlone(placed: PlacedSession, warning: DataWarning | null): StoredSession {
+    return { ...placed, profile: this.profile, warnings: warning === null ? placed.warnings : [...placed.warnings, warning] };
   }
 }

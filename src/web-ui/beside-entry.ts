@@ -110,10 +110,10 @@ export function besideOf(known: Known, stored: SessionEntry | undefined): Beside
   };
 }
 
-/** The entry of a session that the store has: its own values, with the title, the flags and the time of the list. */
-export function overlaid(stored: SessionEntry, known: Known): SessionEntry {
+/** The entry of a session that the store has: its own values, with the title, the flags and the time of the list. `parent`: what is known of its parent. */
+export function overlaid(stored: SessionEntry, known: Known, parent: Known | undefined): SessionEntry {
   const { row } = known;
-  const own = beginsAnew(known) ? asBranch(stored) : stored;
+  const own = beginsAnew(known, parent) ? asBranch(stored) : stored;
   const takesTitle = row.provenance.title !== 'STATE_DB' && row.provenance.title !== 'DERIVED' && isTitle(row.title);
   return {
     ...own,
@@ -130,13 +130,17 @@ export function overlaid(stored: SessionEntry, known: Known): SessionEntry {
  * A fork of a user, whatever became of its parent (`spec/webui-listing.md` 5.1, K2), or a session that begins anew where the context of another
  * was exhausted, and shows nothing of it (`spec/webui-recovery.md` 19.3).
  */
-function beginsAnew({ sidecar }: Known): boolean {
-  return sidecar !== null && (isFork(sidecar) || sidecar.compressionRecovery.sourceSessionId !== null);
+function beginsAnew({ sidecar }: Known, parent: Known | undefined): boolean {
+  if (sidecar === null) return false;
+  return isFork(sidecar, parent?.sidecar ?? null) || sidecar.compressionRecovery.sourceSessionId !== null;
 }
 
-export function isFork({ sessionSource }: Pick<SidecarRow, 'sessionSource'>): boolean {
-  return fold(sessionSource) === 'fork';
+/** The continuation of a fork keeps the fork's source, and is none itself (`spec/webui-recovery.md` 11.2). */
+export function isFork({ sessionSource }: Sourced, parent: Sourced | null): boolean {
+  return fold(sessionSource) === 'fork' && fold(parent?.sessionSource) !== 'fork';
 }
+
+type Sourced = Pick<SidecarRow, 'sessionSource'>;
 
 /** The entry with its parent as what it was branched from, unless it names another. */
 export function asBranch(entry: SessionEntry): SessionEntry {
@@ -148,11 +152,11 @@ function inStore(beside: Beside): Beside {
   return beside.origins.includes('STATE_DB') ? beside : { ...beside, origins: [...beside.origins, 'STATE_DB'] };
 }
 
-/** The entry of a session that the store does not have. `parentIsSnapshot`: it goes on where a file that was compressed ends. */
-export function outsideEntry(known: Known, parentIsSnapshot: boolean): SessionEntry {
+/** The entry of a session that the store does not have: it goes on where its parent is a file that was compressed. */
+export function outsideEntry(known: Known, parent: Known | undefined): SessionEntry {
   const { row, sidecar } = known;
   // What has a parent in another file and is no continuation is a conversation of its own.
-  const continues = parentIsSnapshot && !beginsAnew(known);
+  const continues = parent?.row.isSnapshot === true && !beginsAnew(known, parent);
   const branchedFrom = row.parentSessionId !== null && !continues ? row.parentSessionId : null;
   const record = decodeSession({
     id: row.id,

@@ -76,8 +76,8 @@ function isEmptyShell(row: SidecarRow, { zeroOnly }: CleanupOptions): boolean {
 
 export interface OrphanOptions {
   readonly dryRun: boolean;
-  /** Of these ids those that the store has with no message at all, with their sources; empty when it can't tell (9.2). */
-  readonly withoutMessages: (ids: readonly string[]) => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
+  /** Of these ids those that the store has with no message at all, with their sources; null when it can't tell (9.2). */
+  readonly withoutMessages: (ids: readonly string[]) => Promise<ReadonlyMap<string, string> | null>;
 }
 
 export interface OrphanReport {
@@ -112,13 +112,17 @@ export function judgeOrphan(facts: {
 export async function pruneOrphans(sessionsDir: string, rows: Iterable<SidecarRow>, options: OrphanOptions): Promise<OrphanReport> {
   const candidates = [...rows].filter(isOrphanCandidate);
   const empty = await options.withoutMessages(candidates.map(({ id }) => id));
+  if (empty === null) return { hidden: [], pruned: [], healed: [] };
   const { ids: tombstones } = await readTombstones(sessionsDir, 'ORPHAN');
   const hidden: string[] = [];
   const pruned: string[] = [];
   const healed: string[] = [];
   for (const { id, sourceTag, rawSource, sessionSource } of candidates) {
     const emptyInStore = [empty.get(id), sourceTag, rawSource, sessionSource].includes('webui') && empty.has(id);
-    const hasMessages = emptyInStore && (await mayHaveMessages(sessionsDir, id));
+    const file = emptyInStore ? await readSidecar(sessionsDir, id).catch(unlessUnreadable) : null;
+    // What its file holds, nobody knows.
+    if (emptyInStore && file === null) continue;
+    const hasMessages = (file?.row.storedMessageCount ?? 0) > 0;
     const verdict = judgeOrphan({ emptyInStore, hasMessages, hasTombstone: tombstones.has(id) });
     if (verdict === 'HIDE' || verdict === 'PRUNE') hidden.push(id);
     if (verdict === 'PRUNE') pruned.push(id);
@@ -130,10 +134,4 @@ export async function pruneOrphans(sessionsDir: string, rows: Iterable<SidecarRo
     } else if (verdict === 'HEAL') await clearTombstone(sessionsDir, 'ORPHAN', id);
   }
   return { hidden, pruned, healed };
-}
-
-/** Also where the file can't be read: nobody knows. */
-async function mayHaveMessages(sessionsDir: string, id: string): Promise<boolean> {
-  const file = await readSidecar(sessionsDir, id).catch(unlessUnreadable);
-  return file === null || (file.row.storedMessageCount ?? 0) > 0;
 }

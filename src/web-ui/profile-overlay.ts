@@ -16,6 +16,7 @@ import { type GatewaySession, readGatewaySessions } from './gateway-sessions.ts'
 import type { Known } from './known-session.ts';
 import { composeSteps, DEFAULT_REQUEST, type ListInputs } from './list/compose-list.ts';
 import type { ListedRow } from './list/list-row.ts';
+import { fold } from './list/source-class.ts';
 import { NO_CONTEXT, type ProjectionContext } from './list/store-projection.ts';
 import type { StoreRows } from './list/store-rows.ts';
 import { ownSidecars } from './own-sidecars.ts';
@@ -105,10 +106,12 @@ export class ProfileOverlay implements EntryOverlay {
   compose(id: string, stored: SessionEntry | undefined): SessionEntry | undefined {
     const known = this.#known.get(id);
     if (known === undefined) return stored;
-    if (stored !== undefined) return overlaid(stored, known);
+    const parentId = stored?.parentId ?? known.row.parentSessionId;
+    const parent = parentId === null ? undefined : this.#known.get(parentId);
+    if (stored !== undefined) return overlaid(stored, known, parent);
     // A row of the store that has gone since the list was made.
     if (known.sidecar === null && known.claude === null) return undefined;
-    return outsideEntry(known, this.#known.get(known.row.parentSessionId ?? '')?.row.isSnapshot === true);
+    return outsideEntry(known, parent);
   }
 
   ids(): Iterable<string> {
@@ -116,13 +119,14 @@ export class ProfileOverlay implements EntryOverlay {
   }
 
   async settle(stored: StoredEntries, countUserMessages: UserMessageCounter): Promise<void> {
+    const made = this.#options.home.changes;
     for (;;) {
       const { changes } = this.#options.home;
       const basis = await this.#read(stored);
       const running = this.#composing;
       if (running === null) return this.#settleOn(basis, stored, countUserMessages, changes);
-      // The list as it is will do meanwhile, unless there is none yet, or it lacks a change of ours.
-      if (this.#basis !== null && changes === this.#changes) {
+      // The list as it is will do meanwhile, unless there is none yet, or it lacks a change that we had made.
+      if (this.#basis !== null && this.#changes >= made) {
         running.run.isOutdated ||= changeOf(running.run.basis, basis) !== 'NONE';
         return;
       }
@@ -279,7 +283,8 @@ export class ProfileOverlay implements EntryOverlay {
 
   *#knownOf(facts: WebUiFacts, basis: Basis, stored: StoredEntries, countUserMessages: UserMessageCounter): Steps<Map<string, Known>> {
     const sidecars = ownSidecars(facts.sidecars.rows, this.#options.profile, basis.profiles);
-    const forks = new Set([...sidecars.values()].filter(isFork).map(({ id }) => id));
+    const isOwnFork = (row: SidecarRow) => isFork(row, sidecars.get(row.parentSessionId ?? '') ?? null);
+    const forks = new Set([...sidecars.values()].filter(isOwnFork).map(({ id }) => id));
     const store = this.#storeRows(stored, forks, countUserMessages);
     const claude = new Map(isSameProfile(this.#options.profile, null) ? facts.claude.map((row) => [row.id, row] as const) : []);
     yield;
@@ -359,10 +364,10 @@ export class ProfileOverlay implements EntryOverlay {
   }
 }
 
-/** Sessions whose parent became a snapshot, or is none any more: they continue it, or branch from it. */
+/** Sessions whose parent became a snapshot or a fork, or is none any more: they continue it, or branch from it. */
 function continuationsOf(changed: readonly string[], before: ReadonlyMap<string, Known>, after: ReadonlyMap<string, Known>): string[] {
-  const isSnapshot = (known: Known | undefined) => known?.row.isSnapshot === true;
-  const turned = new Set(changed.filter((id) => isSnapshot(before.get(id)) !== isSnapshot(after.get(id))));
+  const kindOf = (known: Known | undefined) => `${known?.row.isSnapshot} ${fold(known?.sidecar?.sessionSource)}`;
+  const turned = new Set(changed.filter((id) => kindOf(before.get(id)) !== kindOf(after.get(id))));
   if (turned.size === 0) return [];
   return [...after].flatMap(([id, { row }]) => (row.parentSessionId !== null && turned.has(row.parentSessionId) ? [id] : []));
 }

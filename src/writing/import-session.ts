@@ -9,7 +9,6 @@ import { claimable, claimedWorkspace, isDeletedHere, isOwnSource } from '../web-
 import { cronJobName, titleFromMessages } from '../web-ui/list/list-titles.ts';
 import { fold, isCron, normaliseSource } from '../web-ui/list/source-class.ts';
 import { ownProfile } from '../web-ui/own-sidecars.ts';
-import { ensureSystemProject } from '../web-ui/projects/projects-file.ts';
 import { messagesGained, type RefreshRequest, refreshImport } from '../web-ui/refresh-import.ts';
 import { lastWorkspace } from '../web-ui/session-defaults.ts';
 import { type Fields, finiteNumber, word } from '../web-ui/sidecar/coercions.ts';
@@ -27,6 +26,7 @@ import { WriteRefused } from '../write-refused.ts';
 import { type CommandHost, reading } from './command.ts';
 import { fileCommand, repeatedly, sessionsDirOf } from './file-command.ts';
 import { profileDefaults } from './profile-defaults.ts';
+import { systemProjectOf } from './project-commands.ts';
 
 export interface ImportSessionInput {
   readonly sessionId: string;
@@ -157,7 +157,7 @@ async function fieldsOf(host: CommandHost, row: SqlRow, messages: readonly Field
   const untitled = isOfCron
     ? (cronJobName(id, await readCronJobNames(host.home)) ?? CRON_TITLE)
     : titleFromMessages(messages, FALLBACK_TITLE);
-  const project = isOfCron ? await ensureSystemProject(host.webUiDir, 'CRON', host.profile, host.now()) : null;
+  const project = isOfCron ? await systemProjectOf(host, 'CRON') : null;
   return {
     title: word(row.title) ?? untitled,
     workspace: claimedWorkspace(null, word(row.cwd), last),

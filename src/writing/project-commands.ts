@@ -76,13 +76,10 @@ export const PROJECT_COMMANDS = {
 
   ensureSystemProject: fileCommand<{ readonly system: SystemProject }, SystemProjectResult>('ensureSystemProject', {
     work: async (host, { system }, dryRun) => {
-      const projects = await readable(host);
+      const projects = await ownedProjects(host, dryRun);
       const needs = systemProjectNeeds(projects, system, host.profile);
-      const changed = needs === 'NEW' || needs === 'OWNER';
-      const project = dryRun
-        ? findSystemProject(projects, system, host.profile)
-        : await repeatedly(false, () => ensureSystemProject(host.webUiDir, system, host.profile, host.now()));
-      return { projectId: project?.id ?? null, changed };
+      const project = dryRun ? findSystemProject(projects, system, host.profile) : await systemProjectOf(host, system);
+      return { projectId: project?.id ?? null, changed: needs === 'NEW' };
     },
   }),
 
@@ -119,6 +116,12 @@ export const PROJECT_COMMANDS = {
     },
   }),
 } as const;
+
+/** The profile's system project, made where it is to have one; null where it is not. Entries of older versions get their owners first. */
+export async function systemProjectOf(host: CommandHost, system: SystemProject): Promise<Project | null> {
+  await ownedProjects(host, false);
+  return repeatedly(false, () => ensureSystemProject(host.webUiDir, system, host.profile, host.now()));
+}
 
 /** What a dry run refuses: the same as the write. */
 async function checkNew(host: CommandHost, name: string, color: string | null): Promise<void> {

@@ -115,8 +115,8 @@ function hasMessages(host: CommandHost, id: string): Promise<boolean> {
   return asked(host, (store) => store.all(HAS_MESSAGES, [id]).length > 0, true);
 }
 
-/** Doubt counts as none: nothing is hidden then. */
-async function withoutMessages(host: CommandHost, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const found = await asked(host, (store) => store.all(WITHOUT_MESSAGES, [idList(ids)]), []);
-  return new Map(found.map(({ id, source }) => [String(id), String(source)]));
+/** Null where the store can't be read: nothing is done then. */
+async function withoutMessages(host: CommandHost, ids: readonly string[]): Promise<ReadonlyMap<string, string> | null> {
+  const found = await asked(host, (store) => store.all(WITHOUT_MESSAGES, [idList(ids)]), null);
+  return found === null ? null : new Map(found.map(({ id, source }) => [String(id), String(source)]));
 }

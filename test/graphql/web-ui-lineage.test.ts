@@ -1,7 +1,9 @@
 /** What hangs together in the one list, over HTTP (`spec/webui-listing.md` 4, 5, 6). */
+import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/server.ts';
 import { sidecarText } from '../support/sidecars.ts';
-import { M, S } from '../support/stores.ts';
+import { M, type Row, S } from '../support/stores.ts';
 import { startWebUi, type WebUiSpec } from '../support/web-ui-server.ts';
 
 interface Listed {
@@ -83,6 +85,34 @@ describe('a terminal that was closed and gone on with', () => {
     expect(hiddenCounts).toContainEqual({ reason: 'DELEGATE', count: expect.any(Number) });
   });
 
+  it('is hidden with all of its sessions as soon as the first turns out to be a sub-agent', async () => {
+    const { server, ids } = await listed({
+      rows: [
+        S('p', { source: 'cli', title: 'Parent' }),
+        S('a', {
+          source: 'cli',
+          title: 'A',
+          parent_session_id: 'p',
+          model_config: '{"_branched_from": "p"}',
+          started_at: 5,
+          ended_at: 10,
+          end_reason: 'cli_close',
+        }),
+        S('b', { source: 'cli', title: 'B', parent_session_id: 'a', started_at: 10, ended_at: 20, end_reason: 'cli_close' }),
+        S('c', { source: 'cli', title: 'C', parent_session_id: 'b', started_at: 20 }),
+        ...['p', 'a', 'b', 'c'].flatMap((id) => said(id, 2)),
+      ],
+    });
+    expect(ids).toEqual(['c', 'p']);
+    const db = new Database(server.storePath);
+    db.exec(`UPDATE sessions SET model_config = '{"_delegate_from": "p"}' WHERE id = 'a'`);
+    db.close();
+    await eventually(async () => {
+      const { sessions } = await server.read<{ sessions: { nodes: readonly Listed[] } }, object>('{ sessions { nodes { sessionId } } }');
+      return sessions.nodes.length === 1;
+    });
+  });
+
   it('takes nothing down that goes round in a circle', async () => {
     const { totalCount, hiddenCounts } = await listed({
       rows: [
@@ -116,6 +146,27 @@ describe('a fork', () => {
     expect(nodes.find(({ sessionId }) => sessionId === 'fork')).toMatchObject({ edgeKind: 'BRANCH', conversationId: 'fork' });
     const { session } = await server.read<{ session: object }, object>('{ session(sessionId: "snap") { tip { sessionId } } }');
     expect(session).toEqual({ tip: { sessionId: 'snap' } });
+  });
+
+  it('that was compressed goes on in the file that keeps its source', async () => {
+    const old = sidecarText(
+      'old',
+      { title: 'Other tea', session_source: 'fork', parent_session_id: 'root', pre_compression_snapshot: true, updated_at: 1_782_000_100 },
+      messages(4, 1_782_000_000),
+    );
+    const root = sidecarText('root', { title: 'Tea', updated_at: 1_782_000_050 }, messages(2, 1_781_999_000));
+    const of = (rows: readonly Row[]) => listed({ rows, files: { root, old, fork: fork('old') } });
+    const alone = await of([]);
+    expect(alone.ids).toEqual(['fork', 'root']);
+    expect(alone.nodes.find(({ sessionId }) => sessionId === 'fork')).toMatchObject({ edgeKind: 'COMPRESSION', conversationId: 'old' });
+    const stored = await of([
+      S('old', { source: 'webui', title: 'Other tea 1', started_at: 10, ended_at: 100, end_reason: 'compression' }),
+      S('fork', { source: 'webui', title: 'Other tea', parent_session_id: 'old', started_at: 100 }),
+      ...said('old', 2),
+      ...said('fork', 2),
+    ]);
+    expect(stored.ids).toEqual(['fork', 'root']);
+    expect(stored.nodes.find(({ sessionId }) => sessionId === 'fork')).toMatchObject({ edgeKind: 'COMPRESSION', conversationId: 'old' });
   });
 
   it('of a session that the store compressed later stays one', async () => {

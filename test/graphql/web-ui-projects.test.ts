@@ -78,6 +78,15 @@ describe('projects', () => {
     expect(await ensure('WEBHOOK')).toMatchObject({ code: 'PROJECTS_UNREADABLE' });
   });
 
+  it('of the system are made after those of older versions have their owners', async () => {
+    const server = await startWebUi({ projects: [{ project_id: 'p1', name: 'Old' }] });
+    expect(await mutate(server, 'ensureSystemProject', { system: 'CRON', dryRun: true }, 'changed')).toMatchObject({ changed: true });
+    expect(await mutate(server, 'ensureSystemProject', { system: 'CRON' }, 'project { name }')).toMatchObject({
+      project: { name: 'Cron Jobs' },
+    });
+    expect(JSON.parse(projectsText(server))).toMatchObject([{ name: 'Old', profile: 'default' }, { name: 'Cron Jobs' }]);
+  });
+
   it('are renamed by their owner alone', async () => {
     const server = await startWebUi({ projects: PROJECTS });
     expect(await mutate(server, 'renameProject', { projectId: 'p1', name: 'Ours' }, PROJECT)).toMatchObject({

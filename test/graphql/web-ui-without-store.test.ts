@@ -91,15 +91,33 @@ describe('F56: where there is no state.db', () => {
     expect(rest.pageInfo.hasNextPage).toBe(false);
   });
 
-  it('a store that comes is in the list, and one that goes leaves the files', async () => {
-    const { home, list } = await serve(null);
+  it('a store that comes is in the list, and one that goes is missed', async () => {
+    const { server, home, list } = await serve(null);
     expect((await list()).sessions.totalCount).toBe(2);
     const path = join(home, 'state.db');
     copyFileSync(buildStore({ schema: 31, journal: 'delete', rows: [S('stored'), M('stored'), S('imported'), M('imported')] }), path);
     await eventually(async () => (await list().catch(() => null))?.sessions.totalCount === 3);
     rmSync(path);
-    await eventually(async () => (await list().catch(() => null))?.sessions.totalCount === 2);
+    await eventually(async () => (await server.query(LIST, {})).errors[0]?.extensions.code === 'NOT_FOUND');
+    expect((await list(FILES_ALONE)).sessions).toMatchObject({ degraded: true, totalCount: 2 });
+    // It may come back with it.
+    expect(await server.error('{ session(sessionId: "stored") { title } }')).toMatchObject({ extensions: { code: 'NOT_FOUND' } });
     expect(existsSync(path)).toBe(false);
+  });
+
+  it('what takes its place is told with the next answer', async () => {
+    const { server, home } = await serve(null);
+    const warned = async () => {
+      const { session } = await server.read<{ session: { warnings: readonly object[] } }, object>(
+        '{ session(sessionId: "tea") { warnings { code } } }',
+      );
+      return session.warnings.length;
+    };
+    expect(await warned()).toBe(0);
+    writeFileSync(join(home, 'state.db'), 'no database '.repeat(9000));
+    await eventually(async () => (await warned()) === 1);
+    rmSync(join(home, 'state.db'));
+    await eventually(async () => (await warned()) === 0);
   });
 });
 

@@ -71,7 +71,7 @@ describe('a session without any message', () => {
   const prune = async (empty: readonly string[], dryRun = false, source = 'webui') =>
     pruneOrphans(folder, await rows(), {
       dryRun,
-      withoutMessages: (ids) => new Map(ids.filter((id) => empty.includes(id)).map((id) => [id, source])),
+      withoutMessages: async (ids) => new Map(ids.filter((id) => empty.includes(id)).map((id) => [id, source])),
     });
 
   it('T43: is hidden, pruned and recorded once', async () => {
@@ -106,6 +106,14 @@ describe('a session without any message', () => {
     putSession(folder, 'x', {});
     expect(await prune(['x'], true, 'telegram')).toEqual({ hidden: [], pruned: [], healed: [] });
     expect(await prune(['x'])).toEqual({ hidden: ['x'], pruned: ['x'], healed: [] });
+  });
+
+  it('is left alone while the store can not tell', async () => {
+    putSession(folder, 'x', webui);
+    await recordTombstone(folder, 'ORPHAN', 'x');
+    const told = await pruneOrphans(folder, await rows(), { dryRun: false, withoutMessages: async () => null });
+    expect(told).toEqual({ hidden: [], pruned: [], healed: [] });
+    expect((await readTombstones(folder, 'ORPHAN')).ids.has('x')).toBe(true);
   });
 
   it('is judged by what is there, never by its tombstone', () => {
