@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { eventually, startInProcess, type TestServer } from '../support/server.ts';
-import { sidecarPath } from '../support/sidecars.ts';
+import { sidecarPath, sidecarText } from '../support/sidecars.ts';
 import { M, S, temporaryFolder } from '../support/stores.ts';
 import { mutate, startWebUi } from '../support/web-ui-server.ts';
 
@@ -455,4 +455,25 @@ it("13.5: a sub-agent's run can only be looked at", async () => {
   for (const change of [{ title: 'Mine' }, { pinned: true }, { archived: true }])
     expect(await mutate(server, 'updateSession', { sessionId: 'sub', ...change })).toMatchObject({ code: 'SESSION_READ_ONLY' });
   expect(await mutate(server, 'moveSession', { sessionId: 'sub', projectId: null })).toMatchObject({ code: 'SESSION_READ_ONLY' });
+});
+
+it('case 35: a file of an older form of the name never takes the place of the one that has the name', async () => {
+  const messages = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({ role: 'user', content: `${at}`, timestamp: 1_782_000_000 + at }));
+  const of = (old: number, plain: number) =>
+    startWebUi({
+      rows: [S('zz', { source: 'webui' }), M('zz')],
+      files: {
+        zz: sidecarText('zz', { title: 'Plain' }, messages(plain)),
+        session_zz: sidecarText('zz', { title: 'Old' }, messages(old)),
+      },
+    });
+  const origins = async (server: TestServer, id: string) => (await listed<{ origins: string[] }>(server, id, 'origins'))?.origins.sort();
+  const fuller = await of(1, 2);
+  expect(await origins(fuller, 'zz')).toEqual(['STATE_DB', 'WEB_UI']);
+  expect(await origins(fuller, 'session_zz')).toBeUndefined();
+  // What only the older one has is not hidden.
+  const poorer = await of(3, 2);
+  expect(await origins(poorer, 'zz')).toEqual(['STATE_DB', 'WEB_UI']);
+  expect(await origins(poorer, 'session_zz')).toEqual(['WEB_UI']);
 });
