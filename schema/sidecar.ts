@@ -3,14 +3,15 @@ import * as resolve from '../resolvers/sidecar.ts';
 import type { Beside } from '../src/state-db/beside.ts';
 import type { SidecarBackup } from '../src/web-ui/backup.ts';
 import { signatureText } from '../src/web-ui/sidecar/read-sidecar.ts';
-import type {
-  SidecarCompression,
-  SidecarCompressionRecovery,
-  SidecarContext,
-  SidecarRow,
-  SidecarTruncation,
-  SidecarUsage,
-  SidecarWorktree,
+import {
+  isNoSession,
+  type SidecarCompression,
+  type SidecarCompressionRecovery,
+  type SidecarContext,
+  type SidecarRow,
+  type SidecarTruncation,
+  type SidecarUsage,
+  type SidecarWorktree,
 } from '../src/web-ui/sidecar/sidecar-row.ts';
 import { builder } from './builder.ts';
 import { Session } from './session.ts';
@@ -281,7 +282,12 @@ export const Sidecar = builder.objectRef<resolve.Sidecar>('SessionSidecar').impl
       description: '0 to 100; null when it can not be told.',
       resolve: ({ usage }) => usage.cacheHitPercent,
     }),
-    usage: t.field({ type: FileUsage, description: 'What its turns in the Web UI used.', resolve: ({ usage }) => usage }),
+    usage: t.field({
+      type: FileUsage,
+      nullable: true,
+      description: 'What its turns in the Web UI used; null when the file is no session.',
+      resolve: (row) => (isNoSession(row) ? null : row.usage),
+    }),
     compression: t.field({ type: Compression, description: 'Its last compression.', resolve: ({ compression }) => compression }),
     compressionRecovery: t.field({
       type: CompressionRecovery,

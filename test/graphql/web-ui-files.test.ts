@@ -177,6 +177,7 @@ it('C23, C28: what a file says of its turns, its title and the credentials since
       made: { title: 'Made', llm_title_generated: true },
       first: { title: 'Where is the tea?' },
       none: { title: 'Untitled' },
+      broken: '[1]',
     },
   });
   const homeFolder = dirname(server.webUiDir);
@@ -194,6 +195,7 @@ it('C23, C28: what a file says of its turns, its title and the credentials since
   });
   const sources = await Promise.all(['mine', 'made', 'first', 'none'].map(async (id) => (await sidecarOf(id)).titleSource));
   expect(sources).toEqual(['MANUAL', 'GENERATED', 'FIRST_MESSAGE', 'UNTITLED']);
+  expect(await sidecarOf('broken')).toEqual({ layout: null, titleSource: 'UNTITLED', usage: null, wakeupPause: null });
 
   writeFileSync(join(homeFolder, 'auth.json'), '{"pool": [{"access_token": "one", "label": "main"}]}');
   const noted = { ...pause, credential_state_fingerprint: await credentialFingerprint(homeFolder, 'default') };
