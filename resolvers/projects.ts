@@ -3,11 +3,11 @@
  */
 import type { StoredSession } from '../src/session-store.ts';
 import type { IndexHealth } from '../src/web-ui/index-file/rebuild-index.ts';
+import { foldersWithSessions } from '../src/web-ui/other-folders.ts';
 import { ownSidecars } from '../src/web-ui/own-sidecars.ts';
 import { type OwnedProject, projectsOf } from '../src/web-ui/projects/owned-projects.ts';
 import { hasOverlayStore } from '../src/web-ui/sidecar/save-sidecar.ts';
 import { SidecarUnreadable } from '../src/web-ui/sidecar-file.ts';
-import { foldersWithSessions } from '../src/web-ui/store-info.ts';
 import { type StaleFile, staleTemporaryFiles } from '../src/web-ui/temporary-files.ts';
 import type { WebUiFacts } from '../src/web-ui/web-ui-home.ts';
 import type { Context } from './context.ts';

@@ -40,7 +40,8 @@ export class BesideAlone {
     if (!isLasting(health)) return null;
     this.#unfollow ??= this.#overlay.onComposition((ids) => void this.#catalogue.recompose(ids));
     await this.#overlay.settle(this.#catalogue.storedEntries, () => null);
-    return [...this.#overlay.ids()].length > 0 ? this.#catalogue : null;
+    for (const _ of this.#overlay.ids()) return this.#catalogue;
+    return null;
   }
 
   close(): void {

@@ -123,6 +123,8 @@ export class ProfileOverlay implements EntryOverlay {
     for (;;) {
       const { changes } = this.#options.home;
       const basis = await this.#read(stored);
+      // Another caller saw a later change of ours meanwhile: what this one read is older than the list.
+      if (changes < this.#changes) continue;
       const running = this.#composing;
       if (running === null) return this.#settleOn(basis, stored, countUserMessages, changes);
       // The list as it is will do meanwhile, unless there is none yet, or it lacks a change that we had made.
@@ -195,7 +197,10 @@ export class ProfileOverlay implements EntryOverlay {
   /** `changes`: of ours, that `basis` has. */
   async #settleOn(basis: Basis, stored: StoredEntries, countUserMessages: UserMessageCounter, changes: number): Promise<void> {
     const change = this.#basis === null ? 'MORE' : changeOf(this.#basis, basis);
-    if (change === 'NONE' && !this.#isUncounted) return;
+    if (change === 'NONE' && !this.#isUncounted) {
+      this.#changes = changes;
+      return;
+    }
     const { at, cost } = this.#last;
     const wait =
       at + (cost <= (this.#options.quickMs ?? QUICK_MS) ? 0 : Math.max(cost * SHARE, change === 'SAID' ? SAID_MS : 0)) - performance.now();

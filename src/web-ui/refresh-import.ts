@@ -59,7 +59,7 @@ export function refreshImport(bytes: Buffer, request: RefreshRequest): EditOutco
  * another transcript, where it goes on in a later segment, or where something was taken back in the Web UI, which the rows elsewhere don't know.
  * `fields` stay as they are.
  */
-export function refreshedMessages(fields: Fields, elsewhere: readonly Message[]): SessionDraft | null {
+function refreshedMessages(fields: Fields, elsewhere: readonly Message[]): SessionDraft | null {
   const draft = new SessionDraft(fields);
   const stored = [...draft.messages];
   if (truthy(fields.pre_compression_snapshot) || finiteNumber(fields.truncation_watermark) !== null) return null;

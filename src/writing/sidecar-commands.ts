@@ -3,7 +3,7 @@
  */
 
 import { inspectBackup, type SidecarBackup } from '../web-ui/backup.ts';
-import { fold, isSubagent } from '../web-ui/list/source-class.ts';
+import { fold } from '../web-ui/list/source-class.ts';
 import { word } from '../web-ui/sidecar/coercions.ts';
 import { readMetadata } from '../web-ui/sidecar/read-metadata.ts';
 import { signatureText } from '../web-ui/sidecar/read-sidecar.ts';
@@ -63,12 +63,10 @@ export const inspectBackups: Command<{ readonly ids: readonly string[] }, readon
 
 const SOURCE = 'SELECT source FROM sessions WHERE id = ?';
 
-/** A run of a sub-agent can only be looked at (`spec/webui-listing.md` 13.5). */
+/** A run of a sub-agent can only be looked at, also where only the store says what it is (`spec/webui-listing.md` 13.5). */
 async function refuseDelegate(host: CommandHost, sessionId: string): Promise<void> {
-  const row = await readMetadata(sessionsDirOf(host), sessionId);
   const source = await asked(host, (store) => word(store.all(SOURCE, [sessionId])[0]?.source), null);
-  if (fold(source) === 'subagent' || (row !== null && isSubagent(row)))
-    throw new WriteRefused('SESSION_READ_ONLY', 'It is a run of a sub-agent, which can only be looked at.');
+  if (fold(source) === 'subagent') throw new WriteRefused('SESSION_READ_ONLY', 'It is a run of a sub-agent, which can only be looked at.');
 }
 
 /** The file alone; a row of the store stays as it is. */

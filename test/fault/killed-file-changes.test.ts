@@ -105,27 +105,23 @@ describe('a change of files that is killed', () => {
     },
   );
 
-  it('createProject makes one project, whatever step it was killed at, and its repeat names it', async () => {
+  it.each([
+    { command: 'createProject', input: { name: 'New', color: null }, name: 'New' },
+    { command: 'ensureSystemProject', input: { system: 'WEBHOOK' }, name: 'Webhooks' },
+  ] as const)('$command makes one project, whatever step it was killed at, and its repeat names it', async ({ command, input, name }) => {
     const pristine = await home();
-    const input = { name: 'New', color: null };
-    const steps = await killedFileWrite({
-      path: copyOfHome(pristine),
-      command: 'createProject',
-      input,
-      clientMutationId: ID,
-      killAt: null,
-    });
+    const steps = await killedFileWrite({ path: copyOfHome(pristine), command, input, clientMutationId: ID, killAt: null });
     expect(steps).toBeGreaterThan(3);
     await someAtOnce(
       Array.from({ length: steps ?? 0 }, (_, index) => index + 1),
       async (killAt) => {
         const path = copyOfHome(pristine);
-        await killedFileWrite({ path, command: 'createProject', input, clientMutationId: ID, killAt });
+        await killedFileWrite({ path, command, input, clientMutationId: ID, killAt });
         const host = commandHost(path);
-        const { projectId } = await host.run('createProject', input, { clientMutationId: ID });
+        const { projectId } = await host.run(command, input as never, { clientMutationId: ID });
         host.close();
         const entries = JSON.parse(webUiFiles(path)['projects.json'] ?? '') as { project_id: string; name: string }[];
-        expect(entries.filter(({ name }) => name === 'New').map((entry) => entry.project_id)).toEqual([projectId]);
+        expect(entries.filter((entry) => entry.name === name).map((entry) => entry.project_id)).toEqual([projectId]);
       },
     );
   });

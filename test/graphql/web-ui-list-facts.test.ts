@@ -449,12 +449,13 @@ describe('what an entry is called, and by whom', () => {
 it("13.5: a sub-agent's run can only be looked at", async () => {
   const server = await startWebUi({
     rows: [S('p', { source: 'webui' }), M('p'), S('sub', { source: 'subagent', parent_session_id: 'p' }), M('sub')],
-    files: { sub: { title: 'Run' } },
+    files: { sub: { title: 'Run' }, tagged: { title: 'Run', source_tag: 'subagent' } },
   });
   expect(await listed(server, 'sub', 'readOnly')).toMatchObject({ readOnly: true });
   for (const change of [{ title: 'Mine' }, { pinned: true }, { archived: true }])
     expect(await mutate(server, 'updateSession', { sessionId: 'sub', ...change })).toMatchObject({ code: 'SESSION_READ_ONLY' });
-  expect(await mutate(server, 'moveSession', { sessionId: 'sub', projectId: null })).toMatchObject({ code: 'SESSION_READ_ONLY' });
+  for (const sessionId of ['sub', 'tagged'])
+    expect(await mutate(server, 'moveSession', { sessionId, projectId: null })).toMatchObject({ code: 'SESSION_READ_ONLY' });
 });
 
 it('case 35: a file of an older form of the name never takes the place of the one that has the name', async () => {

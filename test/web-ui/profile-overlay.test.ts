@@ -43,11 +43,15 @@ const MUCH_TO_COUNT: StoredEntries = {
 
 /** A folder whose files are what a test says; and an overlay on it that counts no composition as quick unless it is told so. */
 function overlaid(quickMs = -1, store = EMPTY_STORE) {
-  const home = { changes: 0 };
+  const home: { changes: number; isRead: Promise<void> | null } = { changes: 0, isRead: null };
   let facts = factsOf(FILES);
   const overlay = new ProfileOverlay({
     home: {
-      facts: async () => facts,
+      facts: async () => {
+        const seen = facts;
+        await home.isRead;
+        return seen;
+      },
       onChange: () => () => {},
       get changes() {
         return home.changes;
@@ -173,6 +177,21 @@ describe('a change of files', () => {
     home.changes++;
     await settle();
     expect([titles(), hasAdded(), counted.length]).toEqual(['Ours at last', true, 3]);
+  });
+
+  it('of our own is not undone by who looked before it, and was slow', async () => {
+    const { home, overlay, settle, save } = overlaid(1000);
+    await settle();
+    const slow = Promise.withResolvers<void>();
+    home.isRead = slow.promise;
+    const first = settle();
+    home.isRead = null;
+    save(file('a', 'Ours'));
+    home.changes++;
+    await settle();
+    slow.resolve();
+    await first;
+    expect(overlay.compose('a', undefined)?.title).toBe('Ours');
   });
 
   it('of our own never waits', async () => {

@@ -7,6 +7,7 @@ import { isJsonObject } from '../../state-db/decode.ts';
 import { IntegralFloat, orderedObject } from '../../state-db/write/python-json-value.ts';
 import type { RefusalCode } from '../../write-refused.ts';
 import { compactRow } from '../index-file/compact-row.ts';
+import { isSubagent } from '../list/source-class.ts';
 import { isSidecarId } from '../sidecar-file.ts';
 import { TopLevelScan } from '../top-level-scan.ts';
 import { type Fields, finiteNumber, nonNegativeInteger } from './coercions.ts';
@@ -117,7 +118,7 @@ export function editSidecar(bytes: Buffer, request: EditRequest): EditOutcome {
   const messages = fields[MESSAGES];
   if (!Array.isArray(messages)) return refused('SIDECAR_CORRUPT', 'Its messages are no list.');
   const before = parseSidecar(bytes, request.id, NO_SIGNATURE).row;
-  if (request.refuse.readOnly && before.readOnly) return refused('SESSION_READ_ONLY');
+  if (request.refuse.readOnly && (before.readOnly || isSubagent(before))) return refused('SESSION_READ_ONLY');
   if (request.refuse.underWay && (before.activeStreamId !== null || before.pending !== null)) return refused('SESSION_BUSY');
   const { swap } = request;
   const isExpected = swap === undefined || before.workspace === swap.workspace || before.workspace === request.set.workspace;

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { foldersWithSessions } from '../../src/web-ui/store-info.ts';
+import { foldersWithSessions } from '../../src/web-ui/other-folders.ts';
 import { put, putSession } from './sidecar-folder.ts';
 
 let parent: string;
